@@ -7,9 +7,8 @@ import functools
 
 import pytest
 
-from fixtures.judge.clause import CLAUSES
 from suites.selfcheck.faults import FAULTS
-from suites.selfcheck.faults.hunt import FULL, QUICK, Catch, Hunter
+from suites.selfcheck.faults.hunt import CHAPTERS, FULL, QUICK, Catch, Hunter
 
 #: Faults that no clause catches yet -> what is missing.
 OPEN: dict[str, str] = {}
@@ -17,8 +16,6 @@ APPLY = sorted(name for name, one in FAULTS.items() if one.applies and not one.c
 CONTROLS = sorted(name for name, one in FAULTS.items() if one.control)
 #: The clause that sees who calls: it looks at the function that __torch_function__ is reported of.
 KNOWS = {"gradient.kinds.subclass"}
-#: Each of these faults shows in eager. Clauses of torch.compile take minutes, and no fault needs them to be caught.
-CHAPTERS = tuple(sorted({name.partition(".")[0] + "." for name in CLAUSES} - {"modes."}))
 LEAST, LEAST_SUBTLE = 70, 25
 #: What a quick search must catch of what the full one catches.
 SHARE = 0.9

@@ -10,6 +10,7 @@ import pytest
 
 from fixtures.judge.clause import CLAUSES
 from suites.selfcheck.everything import drawn, draws_plans
+from suites.selfcheck.mutants import circumstances
 from suites.selfcheck.mutants.clauses import DRAWING, PLANS, REJECTED, accepts
 from suites.selfcheck.mutants.excused import MODEL
 from suites.selfcheck.mutants.model import ROOT, all_mutants, killed
@@ -67,6 +68,18 @@ def test_what_is_recorded_is_there() -> None:
 @pytest.mark.parametrize("name", sample())
 def test_a_plan_kills_it(name: str) -> None:
     assert killed(all_mutants()[name]), "no plan of the whole grammar shows this change of the model"
+
+
+@pytest.mark.parametrize(("words", "least"), circumstances.LEAST.items())
+def test_plans_show_mutants_that_are_wrong_in_circumstances_only(words: int, least: float) -> None:
+    share = circumstances.share(words)
+    print(f"under {words} of the words of a usual program {share:.1%} of the faults are shown")
+    assert share >= least, "the plans of the whole grammar meet fewer combinations of words than they did"
+
+
+@pytest.mark.parametrize(("words", "least"), circumstances.LEAST.items())
+def test_a_third_of_the_plans_shows_too_few_of_them(words: int, least: float) -> None:
+    assert circumstances.share(words, each=circumstances.EACH // 3) < least
 
 
 # --- the mutator ---

@@ -6,8 +6,7 @@ import sys
 import time
 
 from suites.selfcheck.faults import FAULTS
-from suites.selfcheck.faults.hunt import FIRST, FULL, QUICK, RECORD, RECORDED, Hunter
-from suites.selfcheck.faults.rate import print_rates
+from suites.selfcheck.faults.hunt import CHAPTERS, FULL, QUICK, RECORD, RECORDED, Hunter
 
 
 def main() -> int:
@@ -15,19 +14,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m suites.selfcheck.faults", description=__doc__)
     parser.add_argument("--examples", type=int, default=FULL, metavar="N", help="plans per clause (default 100)")
     parser.add_argument("--quick", action="store_true", help="15 plans per clause")
-    parser.add_argument("--only", action="append", metavar="NAME", help="faults whose name or topic begins so")
+    parser.add_argument(
+        "--only", action="append", metavar="NAME", help="faults whose name, or a clause near, begins so"
+    )
+    parser.add_argument("--new", action="store_true", help="faults of which no clause is recorded")
     parser.add_argument("--clauses", action="append", metavar="PREFIX", help="clauses whose id begins so, repeatable")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="where the search begins (default 0)")
     parser.add_argument("--all", action="store_true", help="name how many clauses catch it, not only the first (slow)")
     parser.add_argument("--why", action="store_true", help="print the first difference that the clause saw")
     parser.add_argument("--write", action="store_true", help="record which clause caught each fault, for the test")
-    parser.add_argument("--rate", action="store_true", help="the share of drawn plans that reveal each fault instead")
     given = parser.parse_args()
-    hunter = Hunter(QUICK if given.quick else given.examples, given.seed, tuple(given.clauses or [""]))
+    hunter = Hunter(QUICK if given.quick else given.examples, given.seed, tuple(given.clauses or CHAPTERS))
     wanted = tuple(given.only or [""])
-    chosen = [one for one in FAULTS.values() if any(name.startswith(wanted) for name in (one.name, one.topic))]
-    if given.rate:
-        return print_rates(chosen, given.examples, given.seed, tuple(given.clauses or [FIRST]))
+    chosen = [one for one in FAULTS.values() if any(name.startswith(wanted) for name in (one.name, *one.near))]
+    chosen = [one for one in chosen if not given.new or one.name not in RECORDED]
     caught = missed = subtle = subtle_caught = 0
     begin = time.perf_counter()
     for fault in chosen:

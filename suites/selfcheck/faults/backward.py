@@ -1,137 +1,71 @@
-"""Faults of the full backward hooks of modules."""
+"""Faults of the full and legacy backward hooks of modules."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import Call, Full, fault
+from suites.selfcheck.faults.base import Call, Full, fault, instead, part, rows, silent, while_set
 from suites.selfcheck.faults.forward import first_only
+from suites.selfcheck.faults.tensor import full_precision
 
-FULL = ("torch.nn.Module.register_full_backward_hook",)
-PRE = ("torch.nn.Module.register_full_backward_pre_hook",)
-GLOBAL_FULL = (*FULL, "torch.nn.modules.module.register_module_full_backward_hook")
-
-
-# --- order and calls ---------------------------------------------------------------------------
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+GLOBAL_FULL = (FULL, "torch.nn.modules.module.register_module_full_backward_hook")
 
 
-@fault("backward", "ordering", needs=FULL)
-class FullNewestFirst(Full):
-    """Full backward hooks run newest first."""
-
-    def __init__(self, module: Any, user_hooks: Any, user_pre_hooks: Any = None) -> None:
-        super().__init__(module, user_hooks[::-1], user_pre_hooks)
+# --- order and calls of full hooks -------------------------------------------------------------
 
 
-@fault("backward", "ordering", needs=PRE)
-class FullPreNewestFirst(Full):
+@instead(Full, "call_pre_hooks", "backward", "ordering", needs=PRE, subtle=False)
+def FullPreNewestFirst(full: Full, right: Any) -> None:
     """Full backward pre-hooks run newest first."""
-
-    def call_pre_hooks(self) -> None:
-        self.user_pre_hooks = self.user_pre_hooks[::-1]
-        super().call_pre_hooks()
+    full.user_pre_hooks = full.user_pre_hooks[::-1]
+    right()
 
 
-@fault("backward", "ordering", needs=GLOBAL_FULL, subtle=True)
-class FullOwnBeforeGlobal(Call):
-    """A module's own full backward hooks run before the global ones."""
+def own_first(store: str, place: int) -> Callable[..., Any]:
+    """Of the hooks of a call, at that place, those of the module come before the global ones."""
 
-    def backward_hooks(self) -> Any:
-        full, legacy, pre = super().backward_hooks()
-        shared = list(self.everywhere("_backward_hooks").values())
-        return sorted(full, key=lambda hook: hook in shared), legacy, pre
+    def wrong(call: Call, right: Any) -> Any:
+        found, shared = list(right()), list(call.everywhere(store).values())
+        found[place] = sorted(found[place], key=lambda hook: hook in shared)
+        return found
 
-
-@fault("backward", "ordering", needs=PRE, subtle=True)
-class FullPreOwnBeforeGlobal(Call):
-    """A module's own full backward pre-hooks run before the global ones."""
-
-    def backward_hooks(self) -> Any:
-        full, legacy, pre = super().backward_hooks()
-        shared = list(self.everywhere("_backward_pre_hooks").values())
-        return full, legacy, sorted(pre, key=lambda hook: hook in shared)
+    return wrong
 
 
-@fault("backward", needs=FULL)
-class FullTwice(Full):
-    """Every full backward hook is called twice."""
-
-    def call_hooks(self, given: Any) -> Any:
-        return super().call_hooks(super().call_hooks(given))
-
-
-@fault("backward", needs=FULL)
-class FullAtOutput(Full):
-    """Full backward hooks are called when the gradient of the output is ready, with None for those of the inputs."""
-
-    def at_output(self, grads: Any) -> Any:
-        result = super().at_output(grads)
-        if self.grad_outputs is not None:
-            super().call_hooks((None,) * self.n_inputs)
-        return result
-
-    def call_hooks(self, given: Any) -> Any:
-        return given
-
-
-@fault("backward", needs=FULL, subtle=True)
-class FullSilentWithoutInput(Full):
-    """Full backward hooks are not called when no input requires grad."""
-
-    def without_input(self) -> None:
-        self.grad_outputs = None
+rows("backward", "ordering", needs=FULL, subtle=False)(
+    (
+        "FullNewestFirst",
+        "Full backward hooks run newest first.",
+        part(Full, __init__=lambda full, right, module, hooks, *pre: right(module, hooks[::-1], *pre)),
+    ),
+)
+rows("backward", "ordering", needs=(*GLOBAL_FULL, PRE))(
+    (
+        "FullOwnBeforeGlobal",
+        "A module's own full backward hooks run before the global ones.",
+        part(Call, backward_hooks=own_first("_backward_hooks", 0)),
+    ),
+    (
+        "FullPreOwnBeforeGlobal",
+        "A module's own full backward pre-hooks run before the global ones.",
+        part(Call, backward_hooks=own_first("_backward_pre_hooks", 2)),
+    ),
+)
 
 
-@fault("backward", needs=FULL, subtle=True)
-class FullOnce(Full):
+@instead(Full, "call_hooks", "backward", needs=FULL)
+def FullOnce(full: Full, right: Any, given: Any) -> Any:
     """Full backward hooks are called in the first backward through a call only."""
-
-    def call_hooks(self, given: Any) -> Any:
-        if getattr(self, "called", False):
-            return given
-        self.called = True
-        return super().call_hooks(given)
+    if vars(full).get("called"):
+        return given
+    vars(full)["called"] = True
+    return right(given)
 
 
-@fault("backward", needs=PRE, subtle=True)
-class FullPreOnce(Full):
-    """Full backward pre-hooks are called in the first backward through a call only."""
-
-    def call_pre_hooks(self) -> None:
-        if not getattr(self, "called", False):
-            self.called = True
-            super().call_pre_hooks()
-
-
-@fault("backward", "ordering", needs=FULL, subtle=True)
-class FullAtMostTwo(Full):
-    """A third full backward hook of a call is not called."""
-
-    def __init__(self, module: Any, user_hooks: Any, user_pre_hooks: Any = None) -> None:
-        super().__init__(module, user_hooks[:2], user_pre_hooks)
-
-
-@fault("backward", needs=PRE, subtle=True)
-class PreNeedsFull(Full):
-    """Full backward pre-hooks are called only for modules that have full backward hooks as well."""
-
-    def call_pre_hooks(self) -> None:
-        if self.user_hooks:
-            super().call_pre_hooks()
-
-
-@fault("backward", "ordering", needs=FULL, subtle=True)
-class FullLive(Call):
-    """The full backward hooks of a call are those there are when backward comes to it."""
-
-    def wrapper(self, full: Any, pre: Any) -> Any:
-        made = super().wrapper(full, pre)
-        if made is not None:
-            made.user_hooks = _Late(self)
-        return made
-
-
-class _Late:
+class Late:
     """The full backward hooks of a module, looked up each time they are asked for."""
 
     def __init__(self, call: Call) -> None:
@@ -139,6 +73,15 @@ class _Late:
 
     def __iter__(self) -> Any:
         return iter(Call.backward_hooks(self.call)[0])
+
+
+@instead(Call, "wrapper", "backward", "ordering", needs=FULL)
+def FullLive(call: Call, right: Any, *given: Any) -> Any:
+    """The full backward hooks of a call are those there are when backward comes to it."""
+    made = right(*given)
+    if made is not None:
+        made.user_hooks = Late(call)
+    return made
 
 
 @fault("backward", "ordering.nested", needs=FULL, subtle=True)
@@ -160,51 +103,7 @@ class FullOutermost(Call):
             FullOutermost.depth -= getattr(self, "counts", False)
 
 
-@fault("backward", needs=FULL, subtle=True)
-class FullSharedState(Call):
-    """A module that is called again uses the state of its first call for full backward hooks."""
-
-    def wrapper(self, full: Any, pre: Any) -> Any:
-        made = super().wrapper(full, pre)
-        if made is None:
-            return None
-        return self.module.__dict__.setdefault("_kept_wrapper", made)
-
-
-# --- arguments ---------------------------------------------------------------------------------
-
-
-@fault("backward", needs=FULL)
-class FullSwapped(Full):
-    """Full backward hooks are given grad_output first and grad_input second."""
-
-    def call_hooks(self, given: Any) -> Any:
-        for hook in self.user_hooks:
-            result = hook(self.module, self.grad_outputs, given)
-            if result is not None and len(result) == len(given):
-                given = result
-        return given
-
-
-@fault("backward", needs=FULL, subtle=True)
-class FirstGradOutput(Full):
-    """Full backward hooks are given the gradient of the first output only."""
-
-    def call_hooks(self, given: Any) -> Any:
-        kept, self.grad_outputs = self.grad_outputs, self.grad_outputs[:1]
-        try:
-            return super().call_hooks(given)
-        finally:
-            self.grad_outputs = kept
-
-
-@fault("backward", needs=FULL, subtle=True)
-class FirstGradInput(Full):
-    """Full backward hooks are given None for the gradients of all inputs but the first."""
-
-    def call_hooks(self, given: Any) -> Any:
-        called = super().call_hooks((given[0],) + (None,) * (len(given) - 1))
-        return tuple(old if new is None else new for old, new in zip(given, called, strict=True))
+# --- arguments of full hooks -------------------------------------------------------------------
 
 
 @fault("backward", needs=PRE, subtle=True)
@@ -220,159 +119,193 @@ class StaleGradOutput(Full):
         return super().call_hooks(given)
 
 
-@fault("backward", needs=FULL, subtle=True)
-class KeptGradOutput(Full):
+@instead(Full, "call_hooks", "backward", needs=FULL)
+def KeptGradOutput(full: Full, right: Any, given: Any) -> Any:
     """In a second backward through a call full backward hooks are given grad_output of the first."""
-
-    def call_hooks(self, given: Any) -> Any:
-        self.seen = getattr(self, "seen", self.grad_outputs)
-        self.grad_outputs = self.seen
-        return super().call_hooks(given)
+    full.grad_outputs = vars(full).setdefault("seen", full.grad_outputs)
+    return right(given)
 
 
-@fault("backward", needs=FULL, subtle=True)
-class ZerosForNone(Full):
-    """Where a gradient is undefined full backward hooks are given a zero."""
-
-    def _pack_with_none(self, indices: Any, values: Any, size: int) -> Any:
-        packed = super()._pack_with_none(indices, values, size)
-        known = next((one for one in packed if one is not None), None)
-        return packed if known is None else tuple(torch.zeros_like(known) if one is None else one for one in packed)
-
-
-@fault("backward", needs=FULL, subtle=True)
-class NonesLeftOut(Full):
+@instead(Full, "call_hooks", "backward", needs=FULL)
+def NonesLeftOut(full: Full, right: Any, given: Any) -> Any:
     """Gradients that are None are left out of the grad_output of full backward hooks."""
-
-    def call_hooks(self, given: Any) -> Any:
-        self.grad_outputs = tuple(one for one in self.grad_outputs if one is not None)
-        return super().call_hooks(given)
+    full.grad_outputs = tuple(one for one in full.grad_outputs if one is not None)
+    return right(given)
 
 
-@fault("backward", needs=FULL)
-class ListOfGrads(Full):
-    """Full backward hooks are given a list of gradients of the inputs."""
-
-    def call_hooks(self, given: Any) -> Any:
-        return super().call_hooks(list(given))
-
-
-@fault("backward", needs=FULL, subtle=True)
-class WrongModule(Full):
-    """Full backward hooks are given the first submodule, where there is one, instead of the module."""
-
-    def call_hooks(self, given: Any) -> Any:
-        self.module = next(self.module.children(), self.module)
-        return super().call_hooks(given)
+@instead(Full, "_pack_with_none", "backward", needs=FULL)
+def ZerosForNone(full: Full, right: Any, *given: Any) -> Any:
+    """Where a gradient is undefined full backward hooks are given a zero."""
+    packed = right(*given)
+    known = next((one for one in packed if one is not None), None)
+    return packed if known is None else tuple(torch.zeros_like(known) if one is None else one for one in packed)
 
 
-# --- what hooks return -------------------------------------------------------------------------
+@instead(Full, "call_hooks", "backward.values", needs=FULL)
+def EmptyIsNone(full: Full, right: Any, given: Any) -> Any:
+    """A full backward hook is given None for the gradient of an input without elements."""
+    for hook in full.user_hooks:
+        shown = tuple(None if isinstance(one, torch.Tensor) and not one.numel() else one for one in given)
+        result = hook(full.module, shown, full.grad_outputs)
+        given = full.checked(result, given)
+    return given
 
 
-@fault("backward", needs=FULL)
-class FullReturnsIgnored(Full):
-    """What a full backward hook returns is ignored."""
+@instead(Full, "at_input", "backward.given", needs=FULL)
+def UnusedMatrixGetsNone(full: Full, right: Any, grads: Any) -> Any:
+    """A matrix that the outputs do not depend on gets None from a full backward hook, not zeros."""
+    unused = [one is not None and one.dim() == 2 and not one.any() for one in grads]
+    made = right(grads)
+    return None if made is None else tuple(None if lost else one for lost, one in zip(unused, made, strict=True))
 
-    def call_hooks(self, given: Any) -> Any:
-        super().call_hooks(given)
+
+# --- what full hooks return --------------------------------------------------------------------
+
+
+def ignored(full: Full, right: Any, given: Any) -> Any:
+    right(given)
+    return given
+
+
+def kept_where(lost: Callable[[Any], bool]) -> Callable[..., Any]:
+    """What a hook returns, less the tensors that are lost: what was given stays there."""
+
+    def wrong(full: Full, right: Any, result: Any, given: Any) -> Any:
+        made = right(result, given)
+        if made is given or type(made) is not tuple:
+            return made
+        gone = [isinstance(one, torch.Tensor) and lost(one) for one in made]
+        return (
+            tuple(old if out else new for out, new, old in zip(gone, made, given, strict=True)) if any(gone) else made
+        )
+
+    return wrong
+
+
+rows("backward", needs=FULL, subtle=False)(
+    ("FullReturnsIgnored", "What a full backward hook returns is ignored.", part(Full, call_hooks=ignored)),
+)
+rows("backward", needs=FULL)(
+    (
+        "FirstGradReplaced",
+        "Of the gradients of several inputs a full backward hook replaces only the first.",
+        part(Full, checked=lambda full, right, result, given: first_only(given, right(result, given))),
+    ),
+    (
+        "AnyNumber",
+        "The number of gradients that a full backward hook returns is not checked.",
+        part(
+            Full,
+            checked=lambda full, right, result, given: given if result is None or len(result) != len(given) else result,
+        ),
+    ),
+    (
+        "FullDetached",
+        "The gradients that full backward hooks are given have no graph, so that a second derivative is lost.",
+        part(
+            Full,
+            call_hooks=lambda full, right, given: right(tuple(one if one is None else one.detach() for one in given)),
+        ),
+    ),
+    (
+        "HalfStays",
+        "What a full backward hook returns in half precision is dropped.",
+        part(Full, checked=kept_where(lambda one: not full_precision(one))),
+    ),
+    (
+        "ColumnsStay",
+        "What a full backward hook returns is dropped where it does not lie row by row.",
+        part(Full, checked=kept_where(lambda one: not one.is_contiguous())),
+    ),
+)
+
+
+@instead(Full, "call_hooks", "backward", needs=FULL)
+def FullUnchained(full: Full, right: Any, given: Any) -> Any:
+    """Each full backward hook is given the gradients as computed; what the last one returns counts."""
+    latest = given
+    for hook in full.user_hooks:
+        result = hook(full.module, given, full.grad_outputs)
+        if result is not None:
+            latest = full.checked(result, given)
+    return latest
+
+
+@instead(Full, "call_pre_hooks", "backward", needs=PRE)
+def FullPreUnchained(full: Full, right: Any) -> None:
+    """Each full backward pre-hook is given the gradients as computed; what the last one returns counts."""
+    latest = given = full.grad_outputs
+    for hook in full.user_pre_hooks:
+        latest = full.checked(hook(full.module, given), latest)
+    full.grad_outputs = latest
+
+
+@instead(Full, "without_input", "backward", needs=FULL)
+def ReturnWithoutInput(full: Full, right: Any) -> None:
+    """A full backward hook of a module whose inputs need no gradient may return one; it is ignored."""
+    for hook in full.user_hooks:
+        hook(full.module, (None,) * full.n_inputs, full.grad_outputs)
+    full.grad_outputs = None
+
+
+@instead(Full, "call_hooks", "backward", needs=FULL)
+def FullSwallowed(full: Full, right: Any, given: Any) -> Any:
+    """What a full backward hook raises is swallowed."""
+    try:
+        return right(given)
+    except Exception:  # noqa: BLE001 - that is the fault
         return given
 
 
-@fault("backward", needs=PRE)
-class PreGradReturnsIgnored(Full):
-    """What a full backward pre-hook returns is ignored."""
-
-    def call_pre_hooks(self) -> None:
-        kept = self.grad_outputs
-        super().call_pre_hooks()
-        self.grad_outputs = kept
-
-
-@fault("backward", needs=PRE, subtle=True)
-class PreGradHalf(Full):
-    """What a full backward pre-hook returns reaches the full hooks, but not the graph inside the module."""
-
-    def at_output(self, grads: Any) -> Any:
-        super().at_output(grads)
-        return None
-
-
-@fault("backward", needs=FULL, subtle=True)
-class FullUnchained(Full):
-    """Each full backward hook is given the gradients as computed; what the last one returns counts."""
-
-    def call_hooks(self, given: Any) -> Any:
-        latest = given
-        for hook in self.user_hooks:
-            result = hook(self.module, given, self.grad_outputs)
-            if result is not None:
-                latest = self.checked(result, given)
-        return latest
-
-
-@fault("backward", needs=PRE, subtle=True)
-class FullPreUnchained(Full):
-    """Each full backward pre-hook is given the gradients as computed; what the last one returns counts."""
-
-    def call_pre_hooks(self) -> None:
-        latest = given = self.grad_outputs
-        for hook in self.user_pre_hooks:
-            latest = self.checked(hook(self.module, given), latest)
-        self.grad_outputs = latest
-
-
-@fault("backward", needs=FULL, subtle=True)
-class FirstGradReplaced(Full):
-    """Of the gradients of several inputs a full backward hook replaces only the first."""
-
-    def checked(self, result: Any, given: Any) -> Any:
-        return first_only(given, super().checked(result, given))
-
-
-@fault("backward", needs=FULL, subtle=True)
-class AnyNumber(Full):
-    """The number of gradients that a full backward hook returns is not checked."""
-
-    def checked(self, result: Any, given: Any) -> Any:
-        return given if result is None or len(result) != len(given) else result
-
-
-@fault("backward", needs=FULL, subtle=True)
-class ReturnWithoutInput(Full):
-    """A full backward hook of a module whose inputs need no gradient may return one; it is ignored."""
-
-    def without_input(self) -> None:
-        for hook in self.user_hooks:
-            hook(self.module, (None,) * self.n_inputs, self.grad_outputs)
-        self.grad_outputs = None
-
-
-@fault("backward", needs=FULL, subtle=True)
-class FullSwallowed(Full):
-    """What a full backward hook raises is swallowed."""
-
-    def call_hooks(self, given: Any) -> Any:
-        try:
-            return super().call_hooks(given)
-        except Exception:  # noqa: BLE001 - that is the fault
-            return given
-
-
-@fault("backward", needs=FULL, subtle=True)
-class FullDetached(Full):
-    """The gradients that full backward hooks are given have no graph, so that a second derivative is lost."""
-
-    def call_hooks(self, given: Any) -> Any:
-        return super().call_hooks(tuple(one if one is None else one.detach() for one in given))
-
-
-@fault("backward", needs=PRE, subtle=True)
-class FailedPreForgets(Full):
+@instead(Full, "call_pre_hooks", "backward", needs=PRE)
+def FailedPreForgets(full: Full, right: Any) -> None:
     """Of a pass in which a full backward pre-hook raises, or returns too many gradients, nothing is left."""
+    try:
+        right()
+    except Exception:
+        full.grad_outputs = None
+        raise
 
-    def call_pre_hooks(self) -> None:
-        try:
-            super().call_pre_hooks()
-        except Exception:
-            self.grad_outputs = None
-            raise
+
+# --- legacy hooks ------------------------------------------------------------------------------
+
+
+def on_last(call: Call, right: Any, legacy: list[Any]) -> None:
+    out = call.out[-1] if isinstance(call.out, tuple) else call.out
+    while_set(call, "out", out, right, legacy)
+
+
+rows("backward", "ordering", subtle=False)(
+    ("LegacyNever", "Legacy backward hooks are not called.", part(Call, attach=lambda call, right, legacy: None)),
+)
+rows("backward", "ordering")(
+    (
+        "LegacyNewestFirst",
+        "Legacy backward hooks run newest first.",
+        part(Call, attach=lambda call, right, legacy: right(legacy[::-1])),
+    ),
+    (
+        "LegacyReturnsIgnored",
+        "What a legacy backward hook returns is ignored.",
+        part(Call, attach=lambda call, right, legacy: right([silent(hook) for hook in legacy])),
+    ),
+    (
+        "LegacyCut",
+        "At most eight legacy backward hooks are attached to the output of a call.",
+        part(Call, attach=lambda call, right, legacy: right(legacy[:8])),
+    ),
+    (
+        "LegacyOnLastOutput",
+        "Legacy backward hooks of a module with several outputs go on the node of the last one.",
+        part(Call, attach=on_last),
+    ),
+)
+
+
+@instead(Call, "backward_hooks", "backward", "ordering")
+def LegacyOwnOnly(call: Call, right: Any) -> Any:
+    """Global legacy backward hooks are not called for a module that has some of its own."""
+    full, legacy, pre = right()
+    shared = list(call.everywhere("_backward_hooks").values())
+    own = [hook for hook in legacy if hook not in shared]
+    return full, own or legacy, pre

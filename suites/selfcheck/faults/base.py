@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import functools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,6 @@ class Fault:
     name: str
     says: str
     enter: Enter
-    topic: str = ""
     near: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     subtle: bool = False
@@ -59,18 +59,80 @@ def fault(
     *near: str, needs: str | tuple[str, ...] = (), subtle: bool = False, control: bool = False
 ) -> Callable[[Any], Any]:
     """Register a fault: a function that enters its patches on a stack, or a class derived from `Call` or `Full`."""
+    add = rows(*near, needs=needs, subtle=subtle, control=control)
 
     def register(made: Any) -> Any:
-        enter = made.enter if isinstance(made, type) else made
-        name, says = made.__name__.rstrip("_"), " ".join((made.__doc__ or "").split())
-        assert name not in FAULTS, f"two faults are called {name}"
-        assert says.endswith("."), f"{name}: say in a sentence what is wrong"
-        wanted = (needs,) if isinstance(needs, str) else needs
-        topic = made.__module__.rpartition(".")[2]
-        FAULTS[name] = Fault(name, says, enter, topic, near, wanted, subtle, control)
+        add((made.__name__, made.__doc__, made.enter if isinstance(made, type) else made))
         return made
 
     return register
+
+
+def instead(
+    base: Any, method: str, *near: str, needs: str | tuple[str, ...] = (), subtle: bool = True
+) -> Callable[[Any], Any]:
+    """Register a fault: a function that is called in place of a method of `Call`, `Full` or their like, see `part`."""
+    add = rows(*near, needs=needs, subtle=subtle)
+
+    def register(wrong: Any) -> Any:
+        add((wrong.__name__, wrong.__doc__, part(base, **{method: wrong})))
+        return wrong
+
+    return register
+
+
+def patched(
+    owner: Any, name: str, *near: str, needs: str | tuple[str, ...] = (), subtle: bool = True
+) -> Callable[[Any], Any]:
+    """Register a fault: a function that is called in place of one of torch, which is given to it first."""
+    add = rows(*near, needs=needs, subtle=subtle)
+
+    def register(wrong: Any) -> Any:
+        def enter(stack: contextlib.ExitStack) -> None:
+            right = getattr(owner, name)
+
+            @functools.wraps(right)
+            def call(*given: Any, **options: Any) -> Any:
+                return wrong(right, *given, **options)
+
+            swap(stack, owner, name, call)
+
+        add((wrong.__name__, wrong.__doc__, enter))
+        return wrong
+
+    return register
+
+
+def rows(
+    *near: str, needs: str | tuple[str, ...] = (), subtle: bool = True, control: bool = False
+) -> Callable[..., None]:
+    """Register faults that are a row each: (name, what is wrong, what enters the patches on a stack)."""
+
+    def register(*each: tuple[str, str, Enter]) -> None:
+        wanted = (needs,) if isinstance(needs, str) else needs
+        for name, text, enter in each:
+            says = " ".join(text.split())
+            assert name not in FAULTS, f"two faults are called {name}"
+            assert says.endswith("."), f"{name}: say in a sentence what is wrong"
+            FAULTS[name] = Fault(name, says, enter, near, wanted, subtle and not control, control)
+
+    return register
+
+
+def part(base: Any, **wrong: Callable[..., Any]) -> Enter:
+    """`Call`, `Full` or their like with other methods: each is given the object, the right method and its arguments."""
+
+    def method(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        right = getattr(base, name)
+        return lambda self, *given: call(self, functools.partial(right, self), *given)
+
+    return type(base.__name__, (base,), {name: method(name, one) for name, one in wrong.items()}).enter
+
+
+def while_set(one: Any, name: str, value: Any, call: Callable[..., Any], *given: Any) -> Any:
+    """What a call returns while an attribute of an object has another value."""
+    with mock.patch.object(one, name, value):
+        return call(*given)
 
 
 def swap(stack: contextlib.ExitStack, owner: Any, name: str, value: Any) -> Any:
@@ -314,13 +376,7 @@ class Full(torch_hooks.BackwardHook):
         self.grad_outputs = None
 
 
-class Rewritten(Call):
-    """Nothing is wrong: a module call as rewritten here."""
-
-
-class RewrittenFull(Full):
-    """Nothing is wrong: full backward hooks as rewritten here."""
-
-
-fault(control=True)(Rewritten)
-fault(control=True)(RewrittenFull)
+rows(control=True)(
+    ("Rewritten", "Nothing is wrong: a module call as rewritten here.", Call.enter),
+    ("RewrittenFull", "Nothing is wrong: full backward hooks as rewritten here.", Full.enter),
+)

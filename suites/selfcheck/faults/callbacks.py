@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.autograd import Variable, graph
 
-from suites.selfcheck.faults.base import fault, swap
+from suites.selfcheck.faults.base import fault, rows, swap
 
 NEAR = "gradient.callbacks"
 BOTH = ("torch.autograd.graph.queue_callback",)
@@ -164,8 +164,10 @@ class ModeOfCaller(Engine):
         super().queue_callback(call)
 
 
-CALLBACKS: tuple[tuple[str, str, Callable[[ExitStack], None]], ...] = (
+rows(NEAR, control=True)(
     ("callbacks_same", "Nothing is wrong: another function calls the callbacks of a pass.", of(Pass)),
+)
+rows(NEAR)(
     ("callbacks_last_first", "Of three or more callbacks of a pass the last runs first.", of(LastFirst)),
     ("callbacks_deep_at_once", "What a callback queues that was queued by one runs before the others.", of(DeepAtOnce)),
     ("callbacks_apart_once", "A callback that is queued again after another one runs once.", of(ApartOnce)),
@@ -180,13 +182,6 @@ CALLBACKS: tuple[tuple[str, str, Callable[[ExitStack], None]], ...] = (
         of(Pass, ModeOfCaller),
     ),
 )
-for name, says, made in CALLBACKS:
-
-    def enter(stack: ExitStack, made: Callable[[ExitStack], None] = made) -> None:
-        made(stack)
-
-    enter.__name__, enter.__doc__ = name, says
-    fault(NEAR, subtle="same" not in name, control="same" in name)(enter)
 
 
 @fault(NEAR, needs=BOTH, subtle=True)
@@ -305,23 +300,26 @@ class ReusedAgain(Contexts):
                     super().call(one)
 
 
-CREATED: tuple[tuple[str, str, type[Contexts]], ...] = (
-    ("created_same", "Nothing is wrong: one node creation hook calls all.", Contexts),
-    ("created_third_first", "Of three or more nested node creation hooks the innermost is called first.", ThirdFirst),
+rows(NEW, needs=CREATION, control=True)(
+    ("created_same", "Nothing is wrong: one node creation hook calls all.", Contexts.enter),
+)
+rows(NEW, needs=CREATION)(
+    (
+        "created_third_first",
+        "Of three or more nested node creation hooks the innermost is called first.",
+        ThirdFirst.enter,
+    ),
     (
         "created_inner_leaves",
         "Only the outermost node creation hook is called for the nodes of leaves.",
-        InnerWithoutLeaves,
+        InnerWithoutLeaves.enter,
     ),
-    ("created_inner_returns", "A node creation hook inside another one may return anything.", InnerReturns),
-    ("created_inner_swallowed", "What the third of nested creation hooks raises is swallowed.", InnerSwallowed),
-    ("created_once_a_pass", "In a backward pass creation hooks are called for its first new node only.", OncePerPass),
-    ("created_reused", "A leaf's node is given to creation hooks again at its third use.", ReusedAgain),
+    ("created_inner_returns", "A node creation hook inside another one may return anything.", InnerReturns.enter),
+    ("created_inner_swallowed", "What the third of nested creation hooks raises is swallowed.", InnerSwallowed.enter),
+    (
+        "created_once_a_pass",
+        "In a backward pass creation hooks are called for its first new node only.",
+        OncePerPass.enter,
+    ),
+    ("created_reused", "A leaf's node is given to creation hooks again at its third use.", ReusedAgain.enter),
 )
-for name, says, contexts in CREATED:
-
-    def begin(stack: ExitStack, contexts: type[Contexts] = contexts) -> None:
-        contexts.enter(stack)
-
-    begin.__name__, begin.__doc__ = name, says
-    fault(NEW, needs=CREATION, subtle=contexts is not Contexts, control=contexts is Contexts)(begin)

@@ -2,78 +2,44 @@
 
 from typing import Any
 
-from suites.selfcheck.faults.base import Call, fault
+from suites.selfcheck.faults.base import Call, fault, instead, part, rows
 
 ALWAYS = ("torch.nn.Module.register_forward_hook(always_call)",)
 GLOBAL_ALWAYS = (*ALWAYS, "torch.nn.modules.module.register_module_forward_hook(always_call)")
+HOOKS = "_forward_hooks"
+NEAR = "output.always"
 
 
-@fault("output", "ordering")
-class ForwardSwallowed(Call):
-    """What a forward hook raises is swallowed."""
-
-    def ask(self, key: int, hook: Any) -> Any:
-        try:
-            return super().ask(key, hook)
-        except Exception:  # noqa: BLE001 - that is the fault
-            return None
+def swallowed(call: Call, right: Any, *given: Any) -> Any:
+    try:
+        return right(*given)
+    except Exception:  # noqa: BLE001 - that is the fault
+        return None
 
 
-@fault("input", "ordering")
-class PreSwallowed(Call):
-    """What a forward pre-hook raises is swallowed."""
-
-    def before(self, key: int, hook: Any) -> None:
-        try:
-            super().before(key, hook)
-        except Exception:  # noqa: BLE001 - that is the fault
-            return
-
-
-@fault("output", "input")
-class ErrorsAreRuntimeErrors(Call):
-    """Whatever a hook around forward raises leaves the call as RuntimeError."""
-
-    def run(self) -> Any:
-        try:
-            return super().run()
-        except Exception as error:
-            raise RuntimeError(str(error)) from error
-
-
-@fault("ordering", "output", subtle=True)
-class HooksLostAfterFailure(Call):
+@instead(Call, "rescue", "output", "ordering")
+def HooksLostAfterFailure(call: Call, right: Any) -> None:
     """After a call that failed the module has lost its forward hooks."""
-
-    def rescue(self) -> None:
-        super().rescue()
-        self.own("_forward_hooks").clear()
+    right()
+    call.own(HOOKS).clear()
 
 
-@fault("input", "output", subtle=True)
-class RaisingHookRemoved(Call):
-    """A forward hook that raises is removed."""
-
-    def ask(self, key: int, hook: Any) -> Any:
-        try:
-            return super().ask(key, hook)
-        except Exception:
-            self.own("_forward_hooks").pop(key, None)
-            raise
-
-
-@fault("output", subtle=True)
-class RestAfterFailure(Call):
+@instead(Call, "after", "output")
+def RestAfterFailure(call: Call, right: Any, key: int, hook: Any) -> None:
     """When a forward hook raises, the ones behind it are called before the error leaves the call."""
+    try:
+        right(key, hook)
+    except Exception:
+        pairs = call.entries(HOOKS)
+        for other, function in pairs[[one for one, _ in pairs].index(key) + 1 :]:
+            right(other, function)
+        raise
 
-    def after(self, key: int, hook: Any) -> None:
-        try:
-            super().after(key, hook)
-        except Exception:
-            pairs = self.entries("_forward_hooks")
-            for other, function in pairs[[one for one, _ in pairs].index(key) + 1 :]:
-                super().after(other, function)
-            raise
+
+rows("output", "input", "ordering", subtle=False)(
+    ("ForwardSwallowed", "What a forward hook raises is swallowed.", part(Call, ask=swallowed)),
+    ("PreSwallowed", "What a forward pre-hook raises is swallowed.", part(Call, before=swallowed)),
+)
 
 
 @fault("output", subtle=True)
@@ -96,93 +62,149 @@ class FailureForgets(Call):
 # --- always_call -------------------------------------------------------------------------------
 
 
-@fault("output.always", needs=ALWAYS)
-class AlwaysNever(Call):
-    """An always_call hook is not called when the call failed."""
-
-    def rescue(self) -> None:
-        return None
-
-
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysTwice(Call):
+@instead(Call, "rescue", NEAR, needs=ALWAYS)
+def AlwaysTwice(call: Call, right: Any) -> None:
     """After a failure the always_call hooks that have run already run once more."""
-
-    def rescue(self) -> None:
-        self.done.clear()
-        super().rescue()
+    call.done.clear()
+    right()
 
 
-@fault("output.always", needs=GLOBAL_ALWAYS, subtle=True)
-class AlwaysOwnOnly(Call):
-    """After a failure the global always_call hooks are forgotten."""
+def without(where: str) -> Any:
+    """After a failure the hooks of the module, or the global ones, count as done."""
 
-    def rescue(self) -> None:
-        self.done.update(self.everywhere("_forward_hooks"))
-        super().rescue()
+    def wrong(call: Call, right: Any) -> None:
+        call.done.update(getattr(call, where)(HOOKS))
+        right()
 
-
-@fault("output.always", needs=GLOBAL_ALWAYS, subtle=True)
-class AlwaysGlobalOnly(Call):
-    """After a failure only the global always_call hooks run."""
-
-    def rescue(self) -> None:
-        self.done.update(self.own("_forward_hooks"))
-        super().rescue()
+    return wrong
 
 
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysSeesNone(Call):
+@instead(Call, "rescue", NEAR, needs=ALWAYS)
+def AlwaysSeesNone(call: Call, right: Any) -> None:
     """After a failure the always_call hooks are given None for the output, even when there is one."""
-
-    def rescue(self) -> None:
-        self.out = None
-        super().rescue()
+    call.out = None
+    right()
 
 
-@fault("output.always", needs=ALWAYS)
-class AllRunAlways(Call):
-    """After a failure every forward hook that has not run is called, always_call or not."""
-
-    def flagged(self, flag: str, key: int) -> bool:
-        return flag == "_forward_hooks_always_called" or super().flagged(flag, key)
-
-    def rescue(self) -> None:
-        for key, hook in self.entries("_forward_hooks"):
-            if key not in self.done:
-                try:
-                    self.replace_out(self.ask_late(key, hook))
-                except Exception:  # noqa: BLE001 - as torch does
-                    continue
+@instead(Call, "rescue", NEAR, needs=ALWAYS)
+def AlwaysErrorLeaves(call: Call, right: Any) -> None:
+    """What an always_call hook raises after a failure takes the place of the first error."""
+    for store in (call.everywhere, call.own):
+        for key, hook in store(HOOKS).items():
+            if call.flagged("_forward_hooks_always_called", key) and key not in call.done:
+                call.replace_out(call.ask_late(key, hook))
 
 
-@fault("output.always", needs=ALWAYS, subtle=True)
+def all_run(call: Call, right: Any) -> None:
+    for key, hook in call.entries(HOOKS):
+        if key not in call.done:
+            swallowed(call, lambda key=key, hook=hook: call.replace_out(call.ask_late(key, hook)))
+
+
+@instead(Call, "ask_late", NEAR, needs=ALWAYS)
+def AlwaysWithoutKeywords(call: Call, right: Any, key: int, hook: Any) -> Any:
+    """After a failure an always_call hook with_kwargs is not given the keyword arguments."""
+    call.kwargs = {}
+    return right(key, hook)
+
+
+@instead(Call, "ask_late", NEAR, needs=ALWAYS)
+def AlwaysOnlyFirst(call: Call, right: Any, key: int, hook: Any) -> Any:
+    """After a failure only the first always_call hook runs."""
+    if vars(call).setdefault("asked", key) == key:
+        return right(key, hook)
+    return None
+
+
+@instead(Call, "ask_late", NEAR, needs=ALWAYS)
+def AlwaysEndsAtError(call: Call, right: Any, key: int, hook: Any) -> Any:
+    """After a failure an always_call hook that raises keeps the ones behind it from running."""
+    if vars(call).get("broken"):
+        return None
+    try:
+        return right(key, hook)
+    except Exception:
+        vars(call)["broken"] = True
+        raise
+
+
+def noting(call: Call, right: Any, key: int, hook: Any) -> None:
+    try:
+        right(key, hook)
+    except Exception:
+        vars(call)["early"] = True
+        raise
+
+
+rows(NEAR, needs=ALWAYS, subtle=False)(
+    (
+        "AlwaysNever",
+        "An always_call hook is not called when the call failed.",
+        part(Call, rescue=lambda call, right: None),
+    ),
+    (
+        "AllRunAlways",
+        "After a failure every forward hook that has not run is called, always_call or not.",
+        part(
+            Call,
+            flagged=lambda call, right, flag, key: flag == "_forward_hooks_always_called" or right(flag, key),
+            rescue=all_run,
+        ),
+    ),
+)
+rows(NEAR, needs=GLOBAL_ALWAYS)(
+    (
+        "AlwaysOwnOnly",
+        "After a failure the global always_call hooks are forgotten.",
+        part(Call, rescue=without("everywhere")),
+    ),
+    (
+        "AlwaysGlobalOnly",
+        "After a failure only the global always_call hooks run.",
+        part(Call, rescue=without("own")),
+    ),
+)
+rows(NEAR, needs=ALWAYS)(
+    (
+        "AlwaysOnlyForward",
+        "The always_call hooks do not run when a pre-hook, not forward or a later hook, raised.",
+        part(Call, before=noting, rescue=lambda call, right: None if vars(call).get("early") else right()),
+    ),
+)
+
+
+@fault(NEAR, needs=ALWAYS, subtle=True)
 class AlwaysUnchained(Call):
     """After a failure an always_call hook does not see what the one before it returned."""
+
+    keep = False
 
     def rescue(self) -> None:
         self.keep = True
         super().rescue()
 
     def replace_out(self, result: Any) -> None:
-        if not getattr(self, "keep", False):
+        if not self.keep:
             super().replace_out(result)
 
 
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysErrorLeaves(Call):
-    """What an always_call hook raises after a failure takes the place of the first error."""
+@fault(NEAR, needs=ALWAYS, subtle=True)
+class AlwaysUnchainedEarly(AlwaysUnchained):
+    """What an always_call hook returns is not given to the next if the call had no output yet."""
 
     def rescue(self) -> None:
-        for store in (self.everywhere, self.own):
-            for key, hook in store("_forward_hooks").items():
-                if self.flagged("_forward_hooks_always_called", key) and key not in self.done:
-                    self.replace_out(self.ask_late(key, hook))
+        if self.out is None:
+            super().rescue()
+        else:
+            Call.rescue(self)
 
 
-@fault("output.always", needs=ALWAYS, subtle=True)
+@fault(NEAR, needs=ALWAYS, subtle=True)
 class AlwaysSaves(Call):
     """What an always_call hook returns after a failure becomes the result of the call: the error is gone."""
+
+    saving = False
+    saved: Any = None
 
     def run(self) -> Any:
         try:
@@ -192,19 +214,17 @@ class AlwaysSaves(Call):
                 raise
             return self.saved
 
-    saved: Any = None
-
     def rescue(self) -> None:
         self.saving = True
         super().rescue()
 
     def replace_out(self, result: Any) -> None:
         super().replace_out(result)
-        if getattr(self, "saving", False) and result is not None:
+        if self.saving and result is not None:
             self.saved = result
 
 
-@fault("output.always", needs=ALWAYS, subtle=True)
+@fault(NEAR, needs=ALWAYS, subtle=True)
 class AlwaysSavesEarly(AlwaysSaves):
     """A value that an always_call hook returns replaces the error if the call had no output yet."""
 
@@ -217,84 +237,3 @@ class AlwaysSavesEarly(AlwaysSaves):
     def replace_out(self, result: Any) -> None:
         super().replace_out(result)
         self.saved = self.saved if self.early else None
-
-
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysUnchainedEarly(AlwaysUnchained):
-    """What an always_call hook returns is not given to the next if the call had no output yet."""
-
-    def rescue(self) -> None:
-        if self.out is None:
-            super().rescue()
-        else:
-            Call.rescue(self)
-
-
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysStaleArgs(Call):
-    """After a failure the always_call hooks are given the arguments from before the pre-hooks."""
-
-    def rescue(self) -> None:
-        self.args = self.first_args
-        super().rescue()
-
-
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysWithoutKeywords(Call):
-    """After a failure an always_call hook with_kwargs is not given the keyword arguments."""
-
-    def ask_late(self, key: int, hook: Any) -> Any:
-        self.kwargs = {}
-        return super().ask_late(key, hook)
-
-
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysOnlyFirst(Call):
-    """After a failure only the first always_call hook runs."""
-
-    def ask_late(self, key: int, hook: Any) -> Any:
-        if getattr(self, "asked", False):
-            return None
-        self.asked = True
-        return super().ask_late(key, hook)
-
-
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysEndsAtError(Call):
-    """After a failure an always_call hook that raises keeps the ones behind it from running."""
-
-    def ask_late(self, key: int, hook: Any) -> Any:
-        if getattr(self, "broken", False):
-            return None
-        try:
-            return super().ask_late(key, hook)
-        except Exception:
-            self.broken = True
-            raise
-
-
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysOnlyForward(Call):
-    """The always_call hooks do not run when a pre-hook, not forward or a later hook, raised."""
-
-    def before(self, key: int, hook: Any) -> None:
-        try:
-            super().before(key, hook)
-        except Exception:
-            self.early = True
-            raise
-
-    def rescue(self) -> None:
-        if not getattr(self, "early", False):
-            super().rescue()
-
-
-@fault("output.always", needs=ALWAYS, subtle=True)
-class AlwaysFirst(Call):
-    """always_call hooks run before the other forward hooks of the module."""
-
-    def entries(self, store: str) -> Any:
-        found = super().entries(store)
-        if store != "_forward_hooks":
-            return found
-        return sorted(found, key=lambda pair: not self.flagged("_forward_hooks_always_called", pair[0]))

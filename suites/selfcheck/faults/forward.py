@@ -1,13 +1,14 @@
-"""Faults around forward: order, chaining, arguments and what hooks return."""
+"""Faults around forward: order, chaining, arguments, returns, which calls have hooks, and hooks that come and go."""
 
+import contextlib
 from typing import Any, ClassVar
 
 import torch
 
-from suites.selfcheck.faults.base import Call, Entries, fault
+from suites.selfcheck.faults.base import Call, Entries, fault, instead, part, rows, swap, while_set
 
-OPTIONS = ("torch.nn.Module.register_forward_hook(with_kwargs)",)
-GLOBAL = ("torch.nn.modules.module.register_module_forward_hook",)
+WITH_KWARGS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
+PRE, POST = "_forward_pre_hooks", "_forward_hooks"
 
 
 def first_only(value: Any, changed: Any) -> Any:
@@ -17,104 +18,45 @@ def first_only(value: Any, changed: Any) -> Any:
     return changed
 
 
+def of(store: str, order: Any) -> Any:
+    """The hooks of one sort in another order, or others; those of all other sorts as they are."""
+    return lambda call, right, asked: order(right(asked)) if asked == store else right(asked)
+
+
 # --- order and calls ---------------------------------------------------------------------------
 
 
-@fault("ordering", "input")
-class PreNewestFirst(Call):
-    """Forward pre-hooks run newest first."""
-
-    def entries(self, store: str) -> Entries:
-        found = super().entries(store)
-        return found[::-1] if store == "_forward_pre_hooks" else found
-
-
-@fault("ordering", "output")
-class ForwardNewestFirst(Call):
-    """Forward hooks run newest first."""
-
-    def entries(self, store: str) -> Entries:
-        found = super().entries(store)
-        return found[::-1] if store == "_forward_hooks" else found
-
-
-@fault("ordering", needs=GLOBAL, subtle=True)
-class PreOwnBeforeGlobal(Call):
-    """A module's own forward pre-hooks run before the global ones."""
-
-    def entries(self, store: str) -> Entries:
-        if store != "_forward_pre_hooks":
-            return super().entries(store)
-        return [*self.own(store).items(), *self.everywhere(store).items()]
-
-
-@fault("ordering", needs=GLOBAL, subtle=True)
-class ForwardOwnBeforeGlobal(Call):
-    """A module's own forward hooks run before the global ones."""
-
-    def entries(self, store: str) -> Entries:
-        if store != "_forward_hooks":
-            return super().entries(store)
-        return [*self.own(store).items(), *self.everywhere(store).items()]
-
-
-@fault("ordering")
-class OnlyFirstForward(Call):
-    """Of several forward hooks only the first is called."""
-
-    def entries(self, store: str) -> Entries:
-        return super().entries(store)[: 1 if store == "_forward_hooks" else None]
-
-
-@fault("ordering")
-class OnlyLastPre(Call):
-    """Of several forward pre-hooks only the last is called."""
-
-    def entries(self, store: str) -> Entries:
-        return super().entries(store)[-1 if store == "_forward_pre_hooks" else 0 :]
-
-
-@fault("ordering", subtle=True)
-class AtMostTwo(Call):
-    """A third hook around forward, and any after it, is not called."""
-
-    def entries(self, store: str) -> Entries:
-        return super().entries(store)[:2]
-
-
-@fault("ordering", subtle=True)
-class MiddleForwardIgnored(Call):
+@instead(Call, "after", "ordering")
+def MiddleForwardIgnored(call: Call, right: Any, key: int, hook: Any) -> None:
     """What a forward hook returns is ignored when it has a hook before it and one behind it."""
-
-    def after(self, key: int, hook: Any) -> None:
-        keys = [one for one, _ in self.entries("_forward_hooks")]
-        before = self.out
-        super().after(key, hook)
-        if key in keys[1:-1]:
-            self.out = before
+    keys, before = [one for one, _ in call.entries(POST)], call.out
+    right(key, hook)
+    if key in keys[1:-1]:
+        call.out = before
 
 
-@fault("output")
-class ForwardTwice(Call):
+@instead(Call, "after", "output", subtle=False)
+def ForwardTwice(call: Call, right: Any, key: int, hook: Any) -> None:
     """Every forward hook is called twice."""
-
-    def after(self, key: int, hook: Any) -> None:
-        super().after(key, hook)
-        super().after(key, hook)
+    right(key, hook)
+    right(key, hook)
 
 
-@fault("input")
-class PreAfterForward(Call):
-    """Forward pre-hooks are called after forward."""
-
-    def forward(self) -> Any:
-        out = super().forward()
-        for key, hook in super().entries("_forward_pre_hooks"):
-            self.before(key, hook)
-        return out
-
-    def entries(self, store: str) -> Entries:
-        return [] if store == "_forward_pre_hooks" else super().entries(store)
+rows("ordering", "input", subtle=False)(
+    ("PreNewestFirst", "Forward pre-hooks run newest first.", part(Call, entries=of(PRE, lambda found: found[::-1]))),
+)
+rows("ordering")(
+    (
+        "NinthForwardHook",
+        "Of the forward hooks of a module, global ones included, only the first eight are called.",
+        part(Call, entries=of(POST, lambda found: found[:8])),
+    ),
+    (
+        "EvalRunsNoHooks",
+        "In eval mode forward hooks and pre-hooks of a module are left out.",
+        part(Call, entries=lambda call, right, store: right(store) if call.module.training else []),
+    ),
+)
 
 
 @fault("output", subtle=True)
@@ -131,250 +73,278 @@ class OncePerPass(Call):
             self.active.pop()
 
     def entries(self, store: str) -> Entries:
-        if store == "_forward_hooks" and self.active:
+        if store == POST and self.active:
             if self.module in self.active[0]:
                 return []
             self.active[0].append(self.module)
         return super().entries(store)
 
 
-@fault("ordering.nested", "tutorial", subtle=True)
-class DepthOne(Call):
-    """Forward hooks are not called for modules two or more containers deep."""
-
-    depth = 0
-
-    def run(self) -> Any:
-        DepthOne.depth += 1
-        try:
-            return super().run()
-        finally:
-            DepthOne.depth -= 1
-
-    def entries(self, store: str) -> Entries:
-        return [] if store == "_forward_hooks" and self.depth > 2 else super().entries(store)
-
-
-@fault("ordering", needs=GLOBAL, subtle=True)
-class GlobalNeedsOwn(Call):
-    """Global forward hooks run only for modules that have a hook of their own."""
-
-    def everywhere(self, store: str) -> dict[int, Any]:
-        return super().everywhere(store) if any(self.own(one) for one in self.STORES) else {}
-
-
-@fault("ordering", needs=GLOBAL, subtle=True)
-class GlobalOnlyWithoutOwn(Call):
-    """Global forward hooks are left out for modules that have forward hooks of their own."""
-
-    def entries(self, store: str) -> Entries:
-        own = [*self.own(store).items()]
-        return own if own and store == "_forward_hooks" else super().entries(store)
-
-
-@fault("ordering.nested", needs=GLOBAL, subtle=True)
-class GlobalOutermost(Call):
-    """Global forward hooks run for the outermost module only."""
-
-    depth = 0
-
-    def run(self) -> Any:
-        GlobalOutermost.depth += 1
-        try:
-            return super().run()
-        finally:
-            GlobalOutermost.depth -= 1
-
-    def everywhere(self, store: str) -> dict[int, Any]:
-        return super().everywhere(store) if self.depth == 1 else {}
-
-
 # --- chaining and arguments --------------------------------------------------------------------
 
 
-@fault("output")
-class ForwardUnchained(Call):
-    """Every forward hook is given what forward returned; what the last one returns counts."""
-
-    def forward(self) -> Any:
-        self.made = super().forward()
-        return self.made
-
-    def ask(self, key: int, hook: Any) -> Any:
-        latest, self.out = self.out, self.made
-        try:
-            return super().ask(key, hook)
-        finally:
-            self.out = latest
-
-
-@fault("input")
-class PreUnchained(Call):
-    """Every forward pre-hook is given the arguments of the call, not what the one before it left."""
-
-    def before(self, key: int, hook: Any) -> None:
-        latest, self.args = self.args, self.first_args
-        super().before(key, hook)
-        if self.args is self.first_args:
-            self.args = latest
-
-
-@fault("input", "output", subtle=True)
-class StaleArgs(Call):
-    """Forward hooks are given the arguments from before the pre-hooks replaced them."""
-
-    def ask(self, key: int, hook: Any) -> Any:
-        latest, self.args = self.args, self.first_args
-        try:
-            return super().ask(key, hook)
-        finally:
-            self.args = latest
-
-
-@fault("input.keywords", "output.keywords", needs=OPTIONS, subtle=True)
-class StaleKeywords(Call):
-    """Forward hooks are given the keyword arguments from before the pre-hooks replaced them."""
-
-    def ask(self, key: int, hook: Any) -> Any:
-        latest, self.kwargs = self.kwargs, self.first_kwargs
-        try:
-            return super().ask(key, hook)
-        finally:
-            self.kwargs = latest
-
-
-@fault("output.keywords", needs=OPTIONS)
-class KeywordsMissing(Call):
-    """Forward hooks registered with_kwargs are given an empty dict."""
-
-    def ask(self, key: int, hook: Any) -> Any:
-        latest, self.kwargs = self.kwargs, {}
-        try:
-            return super().ask(key, hook)
-        finally:
-            self.kwargs = latest
-
-
-@fault("input.keywords", needs=OPTIONS, subtle=True)
-class KeywordsNotReplaced(Call):
+@instead(Call, "replace_both", "input.keywords", needs=WITH_KWARGS)
+def KeywordsNotReplaced(call: Call, right: Any, result: Any) -> None:
     """Of what a pre-hook with_kwargs returns only the positional arguments count."""
-
-    def replace_both(self, result: Any) -> None:
-        kwargs = self.kwargs
-        super().replace_both(result)
-        self.kwargs = kwargs
+    kwargs = call.kwargs
+    right(result)
+    call.kwargs = kwargs
 
 
-@fault("input.keywords", needs=OPTIONS, subtle=True)
-class OnlyKeywordsReplaced(Call):
-    """Of what a pre-hook with_kwargs returns only the keyword arguments count."""
-
-    def replace_both(self, result: Any) -> None:
-        args = self.args
-        super().replace_both(result)
-        self.args = args
+@instead(Call, "ask", "input.many", needs=WITH_KWARGS)
+def ThreeKeywords(call: Call, right: Any, key: int, hook: Any) -> Any:
+    """A forward hook registered with_kwargs is given at most two keyword arguments."""
+    return while_set(call, "kwargs", dict(list(call.kwargs.items())[:2]), right, key, hook)
 
 
-@fault("output", subtle=True)
-class DetachedOutput(Call):
+@instead(Call, "replace_both", "input.keywords", needs=WITH_KWARGS)
+def PairArgsTupled(call: Call, right: Any, result: Any) -> None:
+    """The args of a pair that a pre-hook returns are made a tuple before the next hook is given them."""
+    right(result)
+    if isinstance(call.args, list):
+        call.args = tuple(call.args)
+
+
+@instead(Call, "replace_args", "input.keywords", needs=WITH_KWARGS)
+def PlainLosesKeywords(call: Call, right: Any, result: Any) -> None:
+    """After a pre-hook without with_kwargs the keyword arguments are those of the caller again."""
+    right(result)
+    call.kwargs = call.first_kwargs
+
+
+@instead(Call, "ask", "output")
+def DetachedOutput(call: Call, right: Any, key: int, hook: Any) -> Any:
     """Forward hooks are given a detached output, so that what they return is cut off the graph."""
-
-    def ask(self, key: int, hook: Any) -> Any:
-        latest, self.out = self.out, self.out.detach() if isinstance(self.out, torch.Tensor) else self.out
-        try:
-            return super().ask(key, hook)
-        finally:
-            self.out = latest
+    out = call.out.detach() if isinstance(call.out, torch.Tensor) else call.out
+    return while_set(call, "out", out, right, key, hook)
 
 
-@fault("input", "tutorial")
-class ListOfArgs(Call):
-    """Forward hooks are given the arguments as a list."""
-
-    def ask(self, key: int, hook: Any) -> Any:
-        latest: Any = self.args
-        self.args = list(latest)  # type: ignore[assignment]
-        try:
-            return super().ask(key, hook)
-        finally:
-            self.args = latest
-
-
-@fault("output", subtle=True)
-class FirstOutputGiven(Call):
-    """Forward hooks of a module with several outputs are given the first one only."""
-
-    def ask(self, key: int, hook: Any) -> Any:
-        latest, self.out = self.out, self.out[0] if isinstance(self.out, tuple) else self.out
-        try:
-            return super().ask(key, hook)
-        finally:
-            self.out = latest
+rows("input.keywords", "output.keywords", needs=WITH_KWARGS)(
+    (
+        "StaleKeywords",
+        "Forward hooks are given the keyword arguments from before the pre-hooks replaced them.",
+        part(Call, ask=lambda call, right, *given: while_set(call, "kwargs", call.first_kwargs, right, *given)),
+    ),
+)
 
 
 # --- what hooks return -------------------------------------------------------------------------
 
 
-@fault("output")
-class ForwardReturnsIgnored(Call):
-    """What a forward hook returns is ignored."""
-
-    def replace_out(self, result: Any) -> None:
-        return None
-
-
-@fault("input")
-class PreReturnsIgnored(Call):
-    """What a forward pre-hook returns is ignored."""
-
-    def replace_args(self, result: Any) -> None:
-        return None
+@instead(Call, "replace_out", "output.values")
+def OutputKeepsDtype(call: Call, right: Any, result: Any) -> None:
+    """What a forward hook returns is cast to the dtype of the output that it replaces."""
+    both = isinstance(result, torch.Tensor) and isinstance(call.out, torch.Tensor)
+    right(result.to(call.out.dtype) if both else result)
 
 
-@fault("input.returns", subtle=True)
-class BareIgnored(Call):
-    """A forward pre-hook that returns a tensor instead of a tuple is ignored."""
-
-    def replace_args(self, result: Any) -> None:
-        super().replace_args(result if isinstance(result, tuple) else None)
-
-
-@fault("input", subtle=True)
-class FirstArgReplaced(Call):
-    """Of several arguments a pre-hook replaces only the first."""
-
-    def replace_args(self, result: Any) -> None:
-        super().replace_args(first_only(self.args, result))
+@instead(Call, "replace_out", "output.values")
+def OutputKeepsShape(call: Call, right: Any, result: Any) -> None:
+    """What a forward hook returns is dropped where its shape is not that of the output."""
+    both = isinstance(result, torch.Tensor) and isinstance(call.out, torch.Tensor)
+    right(None if both and result.shape != call.out.shape else result)
 
 
-@fault("output", subtle=True)
-class FirstOutputReplaced(Call):
-    """Of several outputs a forward hook replaces only the first."""
+@instead(Call, "replace_args", "input.values")
+def WholeNumbersStay(call: Call, right: Any, result: Any) -> None:
+    """What a pre-hook returns is dropped where it holds a tensor of whole numbers."""
+    given = result if isinstance(result, tuple) else (result,)
+    whole = any(isinstance(one, torch.Tensor) and one.dtype == torch.int64 for one in given)
+    right(None if whole else result)
 
-    def replace_out(self, result: Any) -> None:
-        super().replace_out(first_only(self.out, result))
 
-
-@fault("output.replacement", subtle=True)
-class FalsyOutputIgnored(Call):
+@instead(Call, "replace_out", "output.replacement")
+def FalsyOutputIgnored(call: Call, right: Any, result: Any) -> None:
     """A forward hook that returns something false, such as a zero, is taken to have returned None."""
-
-    def replace_out(self, result: Any) -> None:
-        with_truth = isinstance(result, torch.Tensor) and result.numel() == 1
-        super().replace_out(None if with_truth and not result else result)
+    with_truth = isinstance(result, torch.Tensor) and result.numel() == 1
+    right(None if with_truth and not result else result)
 
 
-@fault("input.returns", subtle=True)
-class ListIsTuple(Call):
-    """A list that a forward pre-hook returns is taken for the tuple of arguments."""
+rows("input.returns")(
+    (
+        "BareIgnored",
+        "A forward pre-hook that returns a tensor instead of a tuple is ignored.",
+        part(Call, replace_args=lambda call, right, result: right(result if isinstance(result, tuple) else None)),
+    ),
+    (
+        "ListIsTuple",
+        "A list that a forward pre-hook returns is taken for the tuple of arguments.",
+        part(
+            Call, replace_args=lambda call, right, result: right(tuple(result) if isinstance(result, list) else result)
+        ),
+    ),
+)
+rows("output.replacement")(
+    (
+        "FirstOutputReplaced",
+        "Of several outputs a forward hook replaces only the first.",
+        part(Call, replace_out=lambda call, right, result: right(first_only(call.out, result))),
+    ),
+)
 
-    def replace_args(self, result: Any) -> None:
-        super().replace_args(tuple(result) if isinstance(result, list) else result)
+
+@fault("output.replacement", needs="torch.nn.Module.register_full_backward_pre_hook", subtle=True)
+class OutputWrappedEarly(Call):
+    """The node that calls full pre-hooks is put on the output before forward hooks see it."""
+
+    made: Any = None
+
+    def wrapper(self, full: list[Any], pre: list[Any]) -> Any:
+        self.made = super().wrapper(full, pre)
+        return self.made
+
+    def forward(self) -> Any:
+        out = super().forward()
+        if self.made is not None:
+            out = self.made.setup_output_hook(out)
+            self.made.setup_output_hook = lambda result: result
+        return out
 
 
-@fault("output.replacement", subtle=True)
-class TupleOfOneUnpacked(Call):
-    """A forward hook that returns a tuple of one tensor replaces the output by that tensor."""
+# --- which calls have hooks --------------------------------------------------------------------
 
-    def replace_out(self, result: Any) -> None:
-        super().replace_out(result[0] if isinstance(result, tuple) and len(result) == 1 else result)
+
+@fault("output.calls")
+class ForwardRunsHooks(Call):
+    """A direct call of Sequential.forward() runs the hooks of the container."""
+
+    active: ClassVar[list[Any]] = []
+    direct = False
+
+    @classmethod
+    def enter(cls, stack: contextlib.ExitStack) -> None:
+        super().enter(stack)
+        before = torch.nn.Sequential.forward
+
+        def forward(module: Any, *args: Any) -> Any:
+            if module in cls.active:
+                return before(module, *args)
+            made = cls(module, args, {})
+            made.direct = True
+            return made.run()
+
+        swap(stack, torch.nn.Sequential, "forward", forward)
+
+    def run(self) -> Any:
+        self.active.append(self.module)
+        try:
+            return super().run()
+        finally:
+            self.active.pop()
+
+
+@fault("output.calls", subtle=True)
+class ForwardRunsGlobals(ForwardRunsHooks):
+    """A direct call of Sequential.forward() runs the global hooks for the container, not its own."""
+
+    def own(self, store: str) -> dict[int, Any]:
+        return {} if self.direct else super().own(store)
+
+
+@fault("output.calls", "output.layers")
+def SequentialForwards(stack: contextlib.ExitStack) -> None:
+    """Sequential calls forward() of its children, so that their hooks do not run."""
+
+    def forward(module: Any, x: Any) -> Any:
+        for child in module:
+            x = child.forward(x)
+        return x
+
+    swap(stack, torch.nn.Sequential, "forward", forward)
+
+
+@fault("output.layers")
+def FastPathDeaf(stack: contextlib.ExitStack) -> None:
+    """TransformerEncoderLayer takes its fast path although a part has a hook."""
+    swap(stack, torch.nn.TransformerEncoderLayer, "modules", lambda module: iter(()))
+
+
+@instead(Call, "run", "output.layers")
+def OwnCallSilent(call: Call, right: Any) -> Any:
+    """A class with its own __call__ runs no hooks, even when it passes on to Module.__call__."""
+    own = "__call__" in {name for one in type(call.module).__mro__[:-2] for name in vars(one)}
+    return call.forward() if own else right()
+
+
+@instead(Call, "entries", "input.returns")
+def LazyConvLate(call: Call, right: Any, store: str) -> Entries:
+    """A lazy convolution makes its weights after the other pre-hooks of the call."""
+    found = right(store)
+    return found[1:] + found[:1] if store == PRE and type(call.module).__name__.startswith("LazyConv") else found
+
+
+# --- a call during which hooks come and go -----------------------------------------------------
+
+
+def if_there(store: str) -> Any:
+    def wrong(call: Call, right: Any, key: int, hook: Any) -> None:
+        if any(key == one for one, _ in call.entries(store)):
+            right(key, hook)
+
+    return wrong
+
+
+rows("ordering.changes", "handles")(
+    (
+        "RemovalAtOnce",
+        "A forward hook that another one removes in the middle of a call is left out of that call.",
+        part(Call, after=if_there(POST)),
+    ),
+    (
+        "PreRemovalAtOnce",
+        "A forward pre-hook that another one removes in the middle of a call is left out of that call.",
+        part(Call, before=if_there(PRE)),
+    ),
+    (
+        "BackwardTakenAtEnd",
+        "The legacy backward hooks of a call are those there are when forward is over.",
+        part(Call, attach=lambda call, right, legacy: right(call.backward_hooks()[1])),
+    ),
+)
+
+
+@fault("ordering.changes", "handles", subtle=True)
+class ForwardTakenAtStart(Call):
+    """The forward hooks of a call are those from before its pre-hooks ran."""
+
+    def inner(self) -> Any:
+        self.taken = super().entries(POST)
+        return super().inner()
+
+    def entries(self, store: str) -> Entries:
+        return self.taken if store == POST and hasattr(self, "taken") else super().entries(store)
+
+
+@fault("ordering.changes", "handles", subtle=True)
+class NewHooksAtOnce(Call):
+    """A forward hook that another one registers in the middle of a call runs in that call."""
+
+    def inner(self) -> Any:
+        self.known = {key for key, _ in self.entries(POST)}
+        return super().inner()
+
+    def attach(self, legacy: list[Any]) -> None:
+        for key, hook in self.entries(POST):
+            if key not in self.known and isinstance(self.out, torch.Tensor):
+                self.after(key, hook)
+        super().attach(legacy)
+
+
+@fault("ordering.changes", "handles", subtle=True)
+class GlobalTakenOutermost(Call):
+    """The global forward hooks of all calls are those there were when the outermost of them began."""
+
+    depth, taken = 0, []
+
+    def run(self) -> Any:
+        cls = type(self)
+        if not cls.depth:
+            cls.taken = list(self.everywhere(POST).items())
+        cls.depth += 1
+        try:
+            return super().run()
+        finally:
+            cls.depth -= 1
+
+    def entries(self, store: str) -> Entries:
+        return [*self.taken, *self.own(store).items()] if store == POST else super().entries(store)

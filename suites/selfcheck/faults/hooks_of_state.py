@@ -11,9 +11,7 @@ from typing import Any
 from torch.nn import Module
 
 from fixtures.state.kinds import KINDS
-from suites.selfcheck.faults.base import fault, swap
-
-NEAR = "state."
+from suites.selfcheck.faults.base import swap
 
 
 @dataclass
@@ -51,21 +49,23 @@ SAVE_POST: Kind = (Module, "state_dict", "_state_dict_hooks")
 LOAD_PRE: Kind = (Module, "_load_from_state_dict", "_load_state_dict_pre_hooks")
 LOAD_POST: Kind = (Module, "load_state_dict", "_load_state_dict_post_hooks")
 #: What there is no hook of a kind without.
-NEEDS = {SAVE_PRE: "save_pre", SAVE_POST: "save_post", LOAD_PRE: "load_with", LOAD_POST: "load_post"}
+NEEDS = {
+    SAVE_PRE: KINDS["save_pre"].need,
+    SAVE_POST: KINDS["save_post"].need,
+    LOAD_PRE: KINDS["load_with"].need,
+    LOAD_POST: KINDS["load_post"].need,
+}
 
 
 @dataclass(frozen=True)
 class Wrong:
     """A fault: where `when` holds, something else is done `instead` of calling the hook."""
 
-    name: str
-    says: str
     kind: Kind
     when: Callable[[At], bool]
     instead: Instead
     #: The hooks of an owner in another order, or others.
     order: Callable[[Any, list[Any]], list[Any]] = field(default=lambda owner, hooks: hooks)
-    control: bool = False
 
     def __call__(self, stack: ExitStack) -> None:
         """Have the method run with other hooks."""
@@ -136,18 +136,6 @@ class Wrong:
 def known(given: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
     """The options of load_state_dict(), which may be given by place."""
     return {**dict(zip(("strict", "assign"), given, strict=False)), **options}
-
-
-def register(rows: tuple[Wrong, ...], module: str, needs: tuple[str, ...] = ()) -> None:
-    """Make a fault of each row."""
-    for row in rows:
-
-        def enter(stack: ExitStack, row: Wrong = row) -> None:
-            row(stack)
-
-        enter.__name__, enter.__doc__, enter.__module__ = row.name, row.says, module
-        wanted = needs or (KINDS[NEEDS[row.kind]].need,)
-        fault(NEAR, needs=wanted, subtle=not row.control, control=row.control)(enter)
 
 
 def unheard(hook: Any, given: Any, at: At) -> None:

@@ -1,22 +1,20 @@
-"""Faults of handles and registration: removal, ids, options, context managers, copies."""
+"""Faults of handles and registration: removal, ids, options, context managers, copies, and what these keep."""
 
 import copy
 import functools
 import inspect
-from collections import OrderedDict
+import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from torch.nn import Module
-from torch.nn.modules import module as torch_module
 from torch.utils.hooks import RemovableHandle
 
-from suites.selfcheck.faults.base import Call, fault, reorder, swap
+from suites.selfcheck.faults.base import fault, rows, swap
 
-OPTIONS = ("torch.nn.Module.register_forward_hook(prepend)",)
-FULL_OPTIONS = ("torch.nn.Module.register_full_backward_hook(prepend)",)
-FORWARD_STORES = ("_forward_hooks", "_forward_pre_hooks")
+ALWAYS_CALL = "torch.nn.Module.register_forward_hook(always_call)"
 
 
 def patch_remove(stack: ExitStack, remove: Callable[[Callable[[Any], None], Any], None]) -> None:
@@ -41,98 +39,38 @@ def wrapped_handles(stack: ExitStack) -> None:
 # --- removal -----------------------------------------------------------------------------------
 
 
-@fault("handles", "ordering")
-def removal_ignored(stack: ExitStack) -> None:
-    """Removing a handle has no effect."""
-    patch_remove(stack, lambda original, handle: None)
+def takes_another(original: Any, handle: Any) -> None:
+    keys = keys_of(handle)
+    if keys and handle.id not in keys:
+        del handle.hooks_dict_ref()[keys[0]]
+    original(handle)
 
 
-@fault("handles", "ordering", subtle=True)
-def removes_newest(stack: ExitStack) -> None:
-    """A handle removes the newest hook of its dict, whichever it belongs to."""
-
-    def remove(original: Any, handle: Any) -> None:
-        keys = keys_of(handle)
-        if handle.id in keys:
-            del handle.hooks_dict_ref()[keys[-1]]
-
-    patch_remove(stack, remove)
+def leaves_always_call(original: Any, handle: Any) -> None:
+    kept = [(one(), dict(one() or {})) for one in handle.extra_dict_ref[1:]]
+    original(handle)
+    for flags, before in kept:
+        if flags is not None:
+            flags.update(before)
 
 
-@fault("handles", "ordering", subtle=True)
-def removes_later_ones(stack: ExitStack) -> None:
-    """Removing a hook removes those registered after it too."""
-
-    def remove(original: Any, handle: Any) -> None:
-        keys = keys_of(handle)
-        if handle.id in keys:
-            for key in keys[keys.index(handle.id) + 1 :]:
-                del handle.hooks_dict_ref()[key]
-        original(handle)
-
-    patch_remove(stack, remove)
-
-
-@fault("handles", "ordering", subtle=True)
-def removal_moves_last(stack: ExitStack) -> None:
-    """Removing a hook from the middle puts the last one in its place."""
-
-    def remove(original: Any, handle: Any) -> None:
-        keys = keys_of(handle)
-        original(handle)
-        if handle.id in keys[:-2]:
-            place = keys.index(handle.id)
-            reorder(handle.hooks_dict_ref(), [*keys[:place], keys[-1], *keys[place + 1 : -1]])
-
-    patch_remove(stack, remove)
-
-
-@fault("handles", "ordering", subtle=True)
-def middle_stays(stack: ExitStack) -> None:
-    """A hook that has one before it and one behind it cannot be removed."""
-
-    def remove(original: Any, handle: Any) -> None:
-        if handle.id not in keys_of(handle)[1:-1]:
-            original(handle)
-
-    patch_remove(stack, remove)
-
-
-@fault("handles", "ordering", subtle=True)
-def removed_twice_takes_another(stack: ExitStack) -> None:
-    """Removing a handle a second time removes the oldest hook that is left."""
-
-    def remove(original: Any, handle: Any) -> None:
-        keys = keys_of(handle)
-        if keys and handle.id not in keys:
-            del handle.hooks_dict_ref()[keys[0]]
-        original(handle)
-
-    patch_remove(stack, remove)
-
-
-@fault("handles", "ordering", subtle=True)
-def removed_twice_raises(stack: ExitStack) -> None:
-    """Removing a handle a second time raises KeyError."""
-
-    def remove(original: Any, handle: Any) -> None:
-        if handle.hooks_dict_ref() is not None and handle.id not in keys_of(handle):
-            raise KeyError(handle.id)
-        original(handle)
-
-    patch_remove(stack, remove)
-
-
-@fault("handles", "ordering", subtle=True)
-def global_stays(stack: ExitStack) -> None:
-    """Removing the handle of a global hook has no effect."""
-    stores = [getattr(torch_module, "_global" + name, None) for name in Call.STORES]
-
-    def remove(original: Any, handle: Any) -> None:
-        if not any(handle.hooks_dict_ref() is store for store in stores if store is not None):
-            original(handle)
-
-    patch_remove(stack, remove)
+rows("handles", "ordering", needs=ALWAYS_CALL)(
+    (
+        "removal_ignored",
+        "Removing a handle has no effect.",
+        partial(patch_remove, remove=lambda original, handle: None),
+    ),
+    (
+        "removed_twice_takes_another",
+        "Removing a handle a second time removes the oldest hook that is left.",
+        partial(patch_remove, remove=takes_another),
+    ),
+    (
+        "removal_leaves_always_call",
+        "Removing a forward hook leaves its always_call behind in the module.",
+        partial(patch_remove, remove=leaves_always_call),
+    ),
+)
 
 
 @fault("handles", "ordering", subtle=True)
@@ -150,86 +88,102 @@ def removal_allows_other_sort(stack: ExitStack) -> None:
         swap(stack, Module, name, register)
 
 
-@fault("backward", subtle=True)
-def sorts_mix(stack: ExitStack) -> None:
-    """A module takes full and legacy backward hooks together; the newest decides the sort of all."""
-    for name in ("register_backward_hook", "register_full_backward_hook"):
-        original = getattr(Module, name)
-
-        @functools.wraps(original)
-        def register(self: Any, hook: Any, *, original: Any = original, **options: Any) -> Any:
-            self._is_full_backward_hook = None
-            return original(self, hook, **options)
-
-        swap(stack, Module, name, register)
-
-
 # --- handles -----------------------------------------------------------------------------------
 
 
-@fault("handles", "ordering", subtle=True)
-def ids_reused(stack: ExitStack) -> None:
-    """The id of a handle is the number of hooks in its dict, so that a removal makes two hooks share one."""
+def patch_init(stack: ExitStack, change: Callable[[Any, Any], None]) -> None:
+    """Let `change(handle, hooks)` have the last word on a new handle."""
     original = RemovableHandle.__init__
 
     def init(self: Any, hooks_dict: Any, *given: Any, **extra: Any) -> None:
         original(self, hooks_dict, *given, **extra)
-        self.id = len(hooks_dict)
+        change(self, hooks_dict)
 
     swap(stack, RemovableHandle, "__init__", init)
 
 
-@fault("handles", "ordering", "tutorial")
-def exit_keeps(stack: ExitStack) -> None:
-    """Leaving the context manager of a handle does not remove the hook."""
-    swap(stack, RemovableHandle, "__exit__", lambda self, *given: None)
+def copy_handle(stack: ExitStack) -> None:
+    RemovableHandle.__deepcopy__ = lambda self, memo: self  # type: ignore[attr-defined]
+    stack.callback(lambda: delattr(RemovableHandle, "__deepcopy__"))
 
 
-@fault("handles", "ordering", "tutorial", subtle=True)
-def exit_keeps_on_error(stack: ExitStack) -> None:
-    """Leaving the context manager of a handle through an exception does not remove the hook."""
-    swap(stack, RemovableHandle, "__exit__", lambda self, kind, *given: kind is None and self.remove())
-
-
-@fault("handles", "ordering", subtle=True)
-def exit_swallows(stack: ExitStack) -> None:
-    """The context manager of a handle swallows exceptions."""
+def exit_true(stack: ExitStack) -> None:
     original = RemovableHandle.__exit__
     swap(stack, RemovableHandle, "__exit__", lambda self, *given: [original(self, *given)] and True)
 
 
-@fault("handles", "ordering", subtle=True)
-def enter_gives_none(stack: ExitStack) -> None:
-    """`with module.register_…(hook) as handle` gives None for the handle."""
-    swap(stack, RemovableHandle, "__enter__", lambda self: None)
+rows("handles", "ordering")(
+    (
+        "ids_reused",
+        "The id of a handle is the number of hooks in its dict, so that a removal makes two hooks share one.",
+        partial(patch_init, change=lambda handle, hooks: setattr(handle, "id", len(hooks))),
+    ),
+    (
+        "handle_owns_hooks",
+        "A handle has a strong reference to the dict of hooks, so that hooks outlive their module.",
+        partial(patch_init, change=lambda handle, hooks: setattr(handle, "owned", hooks)),
+    ),
+    (
+        "handle_copy_is_the_handle",
+        "A handle that is deep-copied is the same handle, so that it still removes from the original.",
+        copy_handle,
+    ),
+    ("exit_swallows", "The context manager of a handle swallows exceptions.", exit_true),
+    (
+        "enter_gives_none",
+        "`with module.register_…(hook) as handle` gives None for the handle.",
+        lambda stack: swap(stack, RemovableHandle, "__enter__", lambda self: None),
+    ),
+)
 
 
-@fault("handles", "ordering", subtle=True)
-def copy_loses_hooks(stack: ExitStack) -> None:
-    """A deep copy of a module has no forward hooks."""
-    original = Module.__setstate__
-
-    def setstate(self: Any, state: Any) -> None:
-        original(self, state)
-        for store in FORWARD_STORES:
-            setattr(self, store, OrderedDict())
-
-    swap(stack, Module, "__setstate__", setstate)
+# --- copies ------------------------------------------------------------------------------------
 
 
-@fault("handles", "ordering", subtle=True)
-def copy_shares_hooks(stack: ExitStack) -> None:
-    """A deep copy of a module shares the dict of forward hooks with the original."""
+def patch_copy(stack: ExitStack, before: Callable[[Any, Any], None], after: Callable[[Any], None]) -> None:
+    """Have something done before a module is deep-copied, with its memo, and behind it with the copy."""
 
     def deepcopy(self: Any, memo: Any) -> Any:
-        memo[id(self._forward_hooks)] = self._forward_hooks
+        before(self, memo)
         made = self.__class__.__new__(self.__class__)
         memo[id(self)] = made
         made.__setstate__(copy.deepcopy(self.__dict__, memo))
+        after(made)
         return made
 
     Module.__deepcopy__ = deepcopy  # type: ignore[attr-defined]
     stack.callback(lambda: delattr(Module, "__deepcopy__"))
+
+
+def nothing(*given: Any) -> None:
+    """What is done where nothing is."""
+
+
+def old_state(stack: ExitStack) -> None:
+    swap(stack, Module, "__setstate__", lambda self, state: self.__dict__.update(state))
+
+
+rows("handles", needs=ALWAYS_CALL)(
+    (
+        "copy_shares_hooks",
+        "A deep copy of a module shares the dict of forward hooks with the original.",
+        partial(
+            patch_copy,
+            before=lambda module, memo: memo.update({id(module._forward_hooks): module._forward_hooks}),
+            after=nothing,
+        ),
+    ),
+    (
+        "copy_forgets_always_call",
+        "The forward hooks of a deep copy have lost always_call.",
+        partial(patch_copy, before=nothing, after=lambda made: made._forward_hooks_always_called.clear()),
+    ),
+    (
+        "old_state_not_completed",
+        "Loading the state of an older module does not make up for the dicts of options that it lacks.",
+        old_state,
+    ),
+)
 
 
 # --- registration ------------------------------------------------------------------------------
@@ -248,94 +202,39 @@ def patch_register(stack: ExitStack, name: str, change: Callable[..., Any]) -> N
     swap(stack, Module, name, register)
 
 
-def back(store: str) -> Callable[..., None]:
-    return lambda self, handle, options: getattr(self, store).move_to_end(handle.id)
+def moved_back(module: Any, handle: Any, options: Any) -> None:
+    module._backward_pre_hooks.move_to_end(handle.id)
 
 
-def second(store: str) -> Callable[..., None]:
-    """Prepending puts a hook behind the first one."""
+def forgets_always(option: str) -> Callable[..., None]:
+    """Registered with this option a forward hook has lost always_call."""
 
-    def change(self: Any, handle: Any, options: Any) -> None:
-        hooks = getattr(self, store)
-        if options.get("prepend") and len(hooks) > 1:
-            hooks.move_to_end(list(hooks)[1], last=False)
+    def change(module: Any, handle: Any, options: Any) -> None:
+        if options.get(option):
+            module._forward_hooks_always_called.pop(handle.id, None)
 
     return change
 
 
-@fault("handles", "ordering", needs=OPTIONS)
-def pre_prepend_ignored(stack: ExitStack) -> None:
-    """prepend= of a forward pre-hook has no effect."""
-    patch_register(stack, "register_forward_pre_hook", back("_forward_pre_hooks"))
-
-
-@fault("handles", "ordering", needs=OPTIONS)
-def forward_prepend_ignored(stack: ExitStack) -> None:
-    """prepend= of a forward hook has no effect."""
-    patch_register(stack, "register_forward_hook", back("_forward_hooks"))
-
-
-@fault("handles", "ordering", "backward", needs=FULL_OPTIONS, subtle=True)
-def full_prepend_ignored(stack: ExitStack) -> None:
-    """prepend= of a full backward hook has no effect."""
-    patch_register(stack, "register_full_backward_hook", back("_backward_hooks"))
-
-
-@fault("handles", "ordering", "backward", needs=FULL_OPTIONS, subtle=True)
-def full_pre_prepend_ignored(stack: ExitStack) -> None:
-    """prepend= of a full backward pre-hook has no effect."""
-    patch_register(stack, "register_full_backward_pre_hook", back("_backward_pre_hooks"))
-
-
-@fault("handles", "ordering", needs=OPTIONS, subtle=True)
-def prepend_second(stack: ExitStack) -> None:
-    """A prepended forward hook goes behind the first one instead of before it."""
-    patch_register(stack, "register_forward_hook", second("_forward_hooks"))
-
-
-@fault("handles", "ordering", needs=OPTIONS, subtle=True)
-def prepend_forgets_keywords(stack: ExitStack) -> None:
-    """A forward pre-hook that is prepended and with_kwargs is called without the keyword arguments."""
-
-    def change(self: Any, handle: Any, options: Any) -> None:
-        if options.get("prepend"):
-            self._forward_pre_hooks_with_kwargs.pop(handle.id, None)
-
-    patch_register(stack, "register_forward_pre_hook", change)
-
-
-@fault("output.always", needs="torch.nn.Module.register_forward_hook(always_call)", subtle=True)
-def prepend_forgets_always(stack: ExitStack) -> None:
-    """A forward hook that is prepended and always_call is not called after a failure."""
-
-    def change(self: Any, handle: Any, options: Any) -> None:
-        if options.get("prepend"):
-            self._forward_hooks_always_called.pop(handle.id, None)
-
-    patch_register(stack, "register_forward_hook", change)
-
-
-@fault("output.always", needs="torch.nn.Module.register_forward_hook(always_call)", subtle=True)
-def keywords_forget_always(stack: ExitStack) -> None:
-    """A forward hook that is with_kwargs and always_call is not called after a failure."""
-
-    def change(self: Any, handle: Any, options: Any) -> None:
-        if options.get("with_kwargs"):
-            self._forward_hooks_always_called.pop(handle.id, None)
-
-    patch_register(stack, "register_forward_hook", change)
-
-
-@fault("handles", "ordering", subtle=True)
-def registered_once(stack: ExitStack) -> None:
-    """A function that is registered as a forward hook a second time is called only once."""
-
-    def change(self: Any, handle: Any, options: Any) -> None:
-        function = self._forward_hooks[handle.id]
-        for key in [key for key, one in self._forward_hooks.items() if one is function and key != handle.id]:
-            del self._forward_hooks[key]
-
-    patch_register(stack, "register_forward_hook", change)
+rows("handles", "ordering", "backward", needs="torch.nn.Module.register_full_backward_hook(prepend)")(
+    (
+        "full_pre_prepend_ignored",
+        "prepend= of a full backward pre-hook has no effect.",
+        partial(patch_register, name="register_full_backward_pre_hook", change=moved_back),
+    ),
+)
+rows("output.always", needs=ALWAYS_CALL)(
+    (
+        "prepend_forgets_always",
+        "A forward hook that is prepended and always_call is not called after a failure.",
+        partial(patch_register, name="register_forward_hook", change=forgets_always("prepend")),
+    ),
+    (
+        "keywords_forget_always",
+        "A forward hook that is with_kwargs and always_call is not called after a failure.",
+        partial(patch_register, name="register_forward_hook", change=forgets_always("with_kwargs")),
+    ),
+)
 
 
 @fault("output.calls", subtle=True)
@@ -367,3 +266,32 @@ def copies_at_registration(stack: ExitStack) -> None:
 
     for name in ("_call_impl", "__call__"):
         swap(stack, Module, name, call)
+
+
+# --- hooks that are no functions ---------------------------------------------------------------
+
+
+def weak(hook: Any) -> Any:
+    """A bound method by a weak reference to its object; anything else as it is."""
+    if not inspect.ismethod(hook):
+        return hook
+    method = weakref.WeakMethod(hook)
+
+    def call(*given: Any) -> Any:
+        found = method()
+        return None if found is None else found(*given)
+
+    return call
+
+
+@fault("handles.functions", subtle=True)
+def methods_held_weakly(stack: ExitStack) -> None:
+    """A bound method that is a hook around forward does not keep its object alive."""
+    for name in ("register_forward_hook", "register_forward_pre_hook"):
+        original = getattr(Module, name)
+
+        @functools.wraps(original)
+        def register(self: Any, hook: Any, *, original: Any = original, **options: Any) -> Any:
+            return original(self, weak(hook), **options)
+
+        swap(stack, Module, name, register)

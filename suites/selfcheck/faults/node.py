@@ -1,16 +1,23 @@
-"""Faults of the hooks of autograd nodes. The types of nodes cannot be changed, so `grad_fn` hands out a stand-in."""
+"""Faults of the hooks of autograd nodes, and of hooks of several tensors.
 
+The types of nodes cannot be changed, so `grad_fn` hands out a stand-in.
+"""
+
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 from unittest import mock
 
 import torch
+from torch.autograd import graph
 
-from suites.selfcheck.faults.base import fault, silent, swap
+from suites.selfcheck.faults.base import fault, rows, silent, swap
+from suites.selfcheck.faults.tensor import first_calls, until_it_raises
 
-PRE = ("torch._C._functions.AccumulateGrad.register_prehook",)
-NEAR = "gradient.nodes"
+PRE = "torch._C._functions.AccumulateGrad.register_prehook"
+SEVERAL = "torch.autograd.graph.register_multi_grad_hook"
 #: Registers a hook on a node: (the node's own method, the hook) -> a handle.
 Register = Callable[[Callable[[Any], Any], Any], Any]
 
@@ -59,66 +66,105 @@ def stand_in_nodes(stack: ExitStack) -> None:
     patch_node(stack, lambda register, hook: register(lambda *given: hook(*given)))  # noqa: PLW0108 - not the hook itself
 
 
-@fault(NEAR)
-def node_returns_nothing(stack: ExitStack) -> None:
-    """What a hook of a node returns is ignored."""
-    patch_node(stack, lambda register, hook: register(silent(hook)))
+def copies(given: Any) -> Any:
+    return [one.clone() if isinstance(one, torch.Tensor) else one for one in given]
 
 
-@fault(NEAR, subtle=True)
-def node_tuples_swapped(stack: ExitStack) -> None:
-    """A hook of a node is given the gradients of the outputs first."""
-    patch_node(stack, lambda register, hook: register(lambda sent, given: hook(given, sent)))
+def first_only(hook: Any, given: Any) -> Any:
+    result = hook(given)
+    return (result[0], *given[1:]) if isinstance(result, tuple) and len(result) == len(given) else result
 
 
-@fault(NEAR, subtle=True)
-def node_single_is_bare(stack: ExitStack) -> None:
-    """A hook of a node is given a tensor for a tuple of one."""
-
-    def bare(given: Any) -> Any:
-        return given[0] if len(given) == 1 else given
-
-    patch_node(stack, lambda register, hook: register(lambda sent, given: hook(sent, bare(given))))
-
-
-@fault(NEAR, subtle=True)
-def node_once(stack: ExitStack) -> None:
-    """A hook of a node is called in the first pass only."""
-
-    def register_once(register: Any, hook: Any) -> Any:
-        calls: list[int] = []
-
-        def once(*given: Any) -> Any:
-            calls.append(1)
-            return hook(*given) if len(calls) == 1 else None
-
-        return register(once)
-
-    patch_node(stack, register_once)
-
-
-@fault(NEAR, needs=PRE)
-def node_pre_returns_nothing(stack: ExitStack) -> None:
-    """What a pre-hook of a node returns is ignored."""
-    patch_node(stack, lambda register, hook: register(silent(hook)), "register_prehook")
-
-
-@fault(NEAR, needs=PRE, subtle=True)
-def node_pre_only_first(stack: ExitStack) -> None:
-    """Of what a pre-hook of a node returns only the first gradient is taken."""
-
-    def first(hook: Any, given: Any) -> Any:
-        result = hook(given)
-        return (result[0], *given[1:]) if isinstance(result, tuple) and len(result) == len(given) else result
-
-    patch_node(stack, lambda register, hook: register(lambda given: first(hook, given)), "register_prehook")
+rows("gradient.nodes", "gradient.switched", subtle=False)(
+    (
+        "node_returns_nothing",
+        "What a hook of a node returns is ignored.",
+        partial(patch_node, register=lambda register, hook: register(silent(hook))),
+    ),
+    (
+        "node_raised_is_out",
+        "A hook of a node that raised once is not called again.",
+        partial(patch_node, register=lambda register, hook: register(until_it_raises(hook))),
+    ),
+)
+rows("gradient.nodes", needs=PRE)(
+    (
+        "node_pre_returns_nothing",
+        "What a pre-hook of a node returns is ignored.",
+        partial(patch_node, register=lambda register, hook: register(silent(hook)), name="register_prehook"),
+    ),
+    (
+        "node_pre_edit_lost",
+        "A pre-hook of a node is given copies of several gradients.",
+        partial(
+            patch_node,
+            register=lambda register, hook: register(
+                lambda given: hook(tuple(copies(given)) if len(given) > 1 else given)
+            ),
+            name="register_prehook",
+        ),
+    ),
+    (
+        "node_pre_only_first",
+        "Of what a pre-hook of a node returns only the first gradient is taken.",
+        partial(
+            patch_node, register=lambda register, hook: register(partial(first_only, hook)), name="register_prehook"
+        ),
+    ),
+)
 
 
-@fault(NEAR, needs=PRE, subtle=True)
-def node_pre_lists(stack: ExitStack) -> None:
-    """A pre-hook of a node may return a list."""
+# --- hooks of several tensors ------------------------------------------------------------------
 
-    def as_tuple(result: Any) -> Any:
-        return tuple(result) if isinstance(result, list) else result
 
-    patch_node(stack, lambda register, hook: register(lambda given: as_tuple(hook(given))), "register_prehook")
+def patch_several(stack: ExitStack, made: Callable[[Any], Any], only: str = "") -> None:
+    """Let `made(hook)` be what is registered for several tensors, in one mode `only` where that is said."""
+    original: Any = graph.register_multi_grad_hook
+
+    def register(tensors: Any, fn: Any, *, mode: str = "all") -> Any:
+        call = made(fn) if only in ("", mode) else fn
+        return original(tensors, call) if mode == "all" else original(tensors, call, mode=mode)
+
+    swap(stack, graph, "register_multi_grad_hook", register)
+
+
+def in_one_thread(hook: Any) -> Any:
+    """The hook, but only in the thread that calls it first."""
+    first: list[int] = []
+
+    def call(given: Any) -> Any:
+        first.append(threading.get_ident())
+        return hook(given) if threading.get_ident() == first[0] else None
+
+    return call
+
+
+rows("several", "together.several", needs=SEVERAL, control=True)(
+    (
+        "passed_on",
+        "Nothing is wrong: hooks of several tensors are called by another function.",
+        partial(patch_several, made=lambda hook: lambda given: hook(given)),  # noqa: PLW0108 - not the hook itself
+    ),
+)
+rows("several", "together.several", needs=SEVERAL)(
+    (
+        "several_reversed",
+        "The gradients of several tensors are given in the reversed order.",
+        partial(patch_several, made=lambda hook: lambda given: hook(given[::-1]), only="all"),
+    ),
+    (
+        "several_once",
+        "A hook of several tensors is called in the first pass only.",
+        partial(patch_several, made=partial(first_calls, 1)),
+    ),
+    (
+        "several_copies",
+        "A hook of several tensors is given copies, so that an edit in place is lost.",
+        partial(patch_several, made=lambda hook: lambda given: hook(copies(given)), only="all"),
+    ),
+    (
+        "several_shares_threads",
+        "Of passes that run at once in several threads only those of one thread call a hook of several tensors.",
+        partial(patch_several, made=in_one_thread),
+    ),
+)

@@ -10,7 +10,7 @@ import torch
 from torch.nn import Module
 from torch.nn.modules import module as torch_module
 
-from suites.selfcheck.faults.base import fault, swap
+from suites.selfcheck.faults.base import rows, swap
 
 NEAR = "registration."
 HAS = ("torch.nn.modules.module.register_module_parameter_registration_hook",)
@@ -187,8 +187,10 @@ def inserted(stack: ExitStack) -> None:
     swap(stack, torch.nn.ModuleList, "insert", insert)
 
 
-ROWS: tuple[tuple[str, str, Callable[[ExitStack], None]], ...] = (
+rows(NEAR, needs=HAS, control=True)(
     ("registered_same", "Nothing is wrong: other functions call registration hooks.", wrong(called)),
+)
+rows(NEAR, needs=HAS)(
     (
         "registered_later_ignored",
         "What a later hook returns for a value set as an attribute is ignored.",
@@ -236,10 +238,3 @@ ROWS: tuple[tuple[str, str, Callable[[ExitStack], None]], ...] = (
     ),
     ("registered_inserted", "insert() of a ModuleList that had two modules calls module registration hooks.", inserted),
 )
-for name, says, made in ROWS:
-
-    def enter(stack: ExitStack, made: Callable[[ExitStack], None] = made) -> None:
-        made(stack)
-
-    enter.__name__, enter.__doc__ = name, says
-    fault(NEAR, needs=HAS, subtle=made is not ROWS[0][2], control=made is ROWS[0][2])(enter)

@@ -3,11 +3,12 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import fault, swap
+from suites.selfcheck.faults.base import fault, patched, rows, swap
 
 NEAR = "saved."
 HAS = ("torch.autograd.graph.saved_tensors_hooks",)
@@ -30,12 +31,12 @@ def patch_pairs(stack: ExitStack, change: Change, name: str = "saved_tensors_hoo
     swap(stack, contexts.saved_tensors_hooks, "__init__", wrong)
 
 
-def patch_one(stack: ExitStack, register: Callable[[Any, Any, Any, Any], Any]) -> None:
-    """Have SavedTensor.register_hooks do something else: (its own method, the saved tensor, pack, unpack)."""
+def patch_one(stack: ExitStack, change: Change) -> None:
+    """Have SavedTensor.register_hooks take another pair instead."""
     cls = torch._C._autograd.SavedTensor  # type: ignore[attr-defined]
     own = cls.register_hooks
     stack.callback(setattr, cls, "register_hooks", own)
-    cls.register_hooks = lambda self, pack, unpack: register(own, self, pack, unpack)
+    cls.register_hooks = lambda self, pack, unpack: own(self, *change(pack, unpack))
 
 
 def once(unpack: Any) -> Any:
@@ -54,138 +55,89 @@ def each_once(pack: Any, unpack: Any) -> tuple[Any, Any]:
     return lambda tensor: (pack(tensor), once(unpack)), lambda both: both[1](both[0])
 
 
-def twice(pack: Any) -> Any:
-    def both(tensor: Any) -> Any:
-        pack(tensor)
-        return pack(tensor)
+def used(use: Callable[[Any, list[Any], Any], Any]) -> Change:
+    """The unpack hook called by `use(unpack, notes, packed)`; the notes are kept for each thing that is packed."""
+    return lambda pack, unpack: (lambda tensor: (pack(tensor), []), lambda both: use(unpack, both[1], both[0]))
 
-    return both
+
+def with_copy(pack: Any, unpack: Any) -> tuple[Any, Any]:
+    return lambda tensor: pack(tensor.clone()), unpack
 
 
 # --- saved_tensors_hooks -----------------------------------------------------------------------
 
 
-@fault(NEAR, needs=HAS)
-def saved_unpacked_once(stack: ExitStack) -> None:
-    """The unpack hook of saved_tensors_hooks is called in the first pass only."""
-    patch_pairs(stack, each_once)
-
-
-@fault(NEAR, needs=HAS)
-def saved_packed_twice(stack: ExitStack) -> None:
-    """The pack hook of saved_tensors_hooks is called twice for each tensor."""
-    patch_pairs(stack, lambda pack, unpack: (twice(pack), unpack))
-
-
-@fault(NEAR, needs=HAS)
-def saved_unpacked_ignored(stack: ExitStack) -> None:
-    """What an unpack hook returns is ignored where it is a tensor: the one that was saved is used."""
-
-    def change(pack: Any, unpack: Any) -> tuple[Any, Any]:
-        def use(both: Any) -> Any:
-            found = unpack(both[0])
-            return both[1] if isinstance(found, torch.Tensor) else found
-
-        return lambda tensor: (pack(tensor), tensor.detach()), use
-
-    patch_pairs(stack, change)
-
-
-@fault(NEAR, needs=HAS)
-def saved_edits_unnoticed(stack: ExitStack) -> None:
-    """A pack hook may change its argument in place: it is given a copy."""
-    patch_pairs(stack, lambda pack, unpack: (lambda tensor: pack(tensor.clone()), unpack))
-
-
-@fault(NEAR, needs=HAS, subtle=True)
-def saved_kept_by_exception(stack: ExitStack) -> None:
+@patched(torch.autograd.graph.saved_tensors_hooks, "__exit__", NEAR, needs=HAS)
+def saved_kept_by_exception(right: Any, self: Any, kind: Any = None, *more: Any) -> None:
     """A with block of saved_tensors_hooks that an exception ends is not left."""
-    leave = torch.autograd.graph.saved_tensors_hooks.__exit__
-
-    def wrong(self: Any, kind: Any = None, *more: Any) -> None:
-        if kind is None:
-            leave(self, kind, *more)
-
-    swap(stack, torch.autograd.graph.saved_tensors_hooks, "__exit__", wrong)
+    if kind is None:
+        right(self, kind, *more)
 
 
-@fault(NEAR, needs=HAS, subtle=True)
-def saved_outer_packs(stack: ExitStack) -> None:
-    """In the third of three nested saved_tensors_hooks the hooks of the second are called."""
-    entered: list[Any] = []
-    cls = torch.autograd.graph.saved_tensors_hooks
-    enter, leave = cls.__enter__, cls.__exit__
-
-    def wrong(self: Any) -> None:
-        enter(entered[-1] if len(entered) == 2 else self)
-        entered.append(self)
-
-    def out(self: Any, *raised: Any) -> None:
-        leave(self, *raised)
-        entered.pop()
-
-    swap(stack, cls, "__enter__", wrong)
-    swap(stack, cls, "__exit__", out)
+def raises_on(unpack: Any, errors: list[Any], packed: Any) -> Any:
+    if errors:
+        raise errors[0]
+    try:
+        return unpack(packed)
+    except Exception as error:
+        errors.append(error)
+        raise
 
 
-@fault(NEAR, needs=HAS, subtle=True)
-def saved_same_tensor_once(stack: ExitStack) -> None:
-    """A tensor that is saved twice in one context is packed once."""
-
-    def change(pack: Any, unpack: Any) -> tuple[Any, Any]:
-        packed: dict[int, Any] = {}
-
-        def first(tensor: Any) -> Any:
-            key = id(tensor)
-            if key not in packed:
-                packed[key] = (tensor.detach(), pack(tensor), tensor)
-            return packed[key][1]
-
-        return first, unpack
-
-    patch_pairs(stack, change)
+def doubles_later(unpack: Any, calls: list[Any], packed: Any) -> Any:
+    calls.append(1)
+    return unpack(packed) * (2 if len(calls) > 1 else 1)
 
 
-@fault(NEAR, needs=HAS, subtle=True)
-def saved_raising_unpack_raises_on(stack: ExitStack) -> None:
-    """An unpack hook that raised once is not called again: later passes raise the same error."""
+def unpacked_ignored(pack: Any, unpack: Any) -> tuple[Any, Any]:
+    def use(both: Any) -> Any:
+        found = unpack(both[0])
+        return both[1] if isinstance(found, torch.Tensor) else found
 
-    def change(pack: Any, unpack: Any) -> tuple[Any, Any]:
-        def use(both: Any) -> Any:
-            if both[1]:
-                raise both[1][0]
-            try:
-                return unpack(both[0])
-            except Exception as error:
-                both[1].append(error)
-                raise
-
-        return lambda tensor: (pack(tensor), []), use
-
-    patch_pairs(stack, change)
+    return lambda tensor: (pack(tensor), tensor.detach()), use
 
 
-# --- save_on_cpu -------------------------------------------------------------------------------
-
-
-@fault(NEAR, needs=CPU)
-def cpu_copies(stack: ExitStack) -> None:
-    """save_on_cpu copies what is on the CPU already."""
-    patch_pairs(stack, lambda pack, unpack: (lambda tensor: pack(tensor.clone()), unpack), "save_on_cpu")
-
-
-@fault(NEAR, needs=CPU)
-def cpu_doubles_later(stack: ExitStack) -> None:
-    """save_on_cpu gives back twice the tensor in later passes than the first."""
-
-    def change(pack: Any, unpack: Any) -> tuple[Any, Any]:
-        def use(both: Any) -> Any:
-            both[1].append(1)
-            return unpack(both[0]) * (2 if len(both[1]) > 1 else 1)
-
-        return lambda tensor: (pack(tensor), []), use
-
-    patch_pairs(stack, change, "save_on_cpu")
+rows(NEAR, needs=HAS)(
+    (
+        "saved_unpacked_once",
+        "The unpack hook of saved_tensors_hooks is called in the first pass only.",
+        partial(patch_pairs, change=each_once),
+    ),
+    (
+        "saved_unpacked_ignored",
+        "What an unpack hook returns is ignored where it is a tensor: the one that was saved is used.",
+        partial(patch_pairs, change=unpacked_ignored),
+    ),
+    (
+        "saved_raising_unpack_raises_on",
+        "An unpack hook that raised once is not called again: later passes raise the same error.",
+        partial(patch_pairs, change=used(raises_on)),
+    ),
+)
+rows(NEAR, needs=CPU)(
+    (
+        "cpu_copies",
+        "save_on_cpu copies what is on the CPU already.",
+        partial(patch_pairs, change=with_copy, name="save_on_cpu"),
+    ),
+    (
+        "cpu_doubles_later",
+        "save_on_cpu gives back twice the tensor in later passes than the first.",
+        partial(patch_pairs, change=used(doubles_later), name="save_on_cpu"),
+    ),
+)
+rows(NEAR, needs=ONE)(
+    (
+        "one_unpacked_once",
+        "The unpack hook of SavedTensor.register_hooks is called in the first pass only.",
+        partial(patch_one, change=each_once),
+    ),
+    (
+        "one_edits_unnoticed",
+        "The pack hook of SavedTensor.register_hooks may change its argument in place: it is given a copy.",
+        partial(patch_one, change=with_copy),
+    ),
+)
 
 
 @fault(NEAR, needs=CPU, subtle=True)
@@ -253,91 +205,47 @@ def patch_off(stack: ExitStack, wrong: Callable[[Any, str], Any]) -> None:
     )
 
 
-@fault(NEAR, needs=OFF)
-def off_has_no_effect(stack: ExitStack) -> None:
-    """Inside disable_saved_tensors_hooks saved_tensors_hooks may be entered."""
+def left_at_once(right: Any, text: str) -> Iterator[None]:
+    with right(text):
+        pass
+    yield
 
-    def wrong(right: Any, text: str) -> Iterator[None]:
-        with right(text):
-            pass
+
+def enabled_after(right: Any, text: str) -> Iterator[None]:
+    with right(text):
         yield
+    torch._C._autograd._saved_tensors_hooks_enable()  # type: ignore[attr-defined]
 
-    patch_off(stack, wrong)
+
+rows(NEAR, needs=OFF)(
+    (
+        "off_has_no_effect",
+        "Inside disable_saved_tensors_hooks saved_tensors_hooks may be entered.",
+        partial(patch_off, wrong=left_at_once),
+    ),
+    (
+        "off_ends_with_the_inner_one",
+        "Leaving an inner disable_saved_tensors_hooks enables hooks, though an outer one is still entered.",
+        partial(patch_off, wrong=enabled_after),
+    ),
+)
 
 
-@fault(NEAR, needs=OFF)
-def off_where_active(stack: ExitStack) -> None:
-    """disable_saved_tensors_hooks may be entered where hooks are active, and does nothing there."""
+def freed_accepted(stack: ExitStack) -> None:
+    cls = torch._C._autograd.SavedTensor  # type: ignore[attr-defined]
+    own = cls.register_hooks
 
-    def wrong(right: Any, text: str) -> Iterator[None]:
+    def register(self: Any, pack: Any, unpack: Any) -> None:
         try:
-            context = right(text)
-            context.__enter__()
-        except RuntimeError:
-            yield
-            return
-        yield
-        context.__exit__(None, None, None)
-
-    patch_off(stack, wrong)
-
-
-@fault(NEAR, needs=OFF, subtle=True)
-def off_ends_with_the_inner_one(stack: ExitStack) -> None:
-    """Leaving an inner disable_saved_tensors_hooks enables hooks, though an outer one is still entered."""
-
-    def wrong(right: Any, text: str) -> Iterator[None]:
-        with right(text):
-            yield
-        torch._C._autograd._saved_tensors_hooks_enable()  # type: ignore[attr-defined]
-
-    patch_off(stack, wrong)
-
-
-# --- SavedTensor.register_hooks ----------------------------------------------------------------
-
-
-@fault(NEAR, needs=ONE)
-def one_unpacked_once(stack: ExitStack) -> None:
-    """The unpack hook of SavedTensor.register_hooks is called in the first pass only."""
-    patch_one(stack, lambda own, saved, pack, unpack: own(saved, *each_once(pack, unpack)))
-
-
-@fault(NEAR, needs=ONE)
-def one_packed_twice(stack: ExitStack) -> None:
-    """The pack hook of SavedTensor.register_hooks is called twice."""
-    patch_one(stack, lambda own, saved, pack, unpack: own(saved, twice(pack), unpack))
-
-
-@fault(NEAR, needs=ONE)
-def one_edits_unnoticed(stack: ExitStack) -> None:
-    """The pack hook of SavedTensor.register_hooks may change its argument in place: it is given a copy."""
-    patch_one(stack, lambda own, saved, pack, unpack: own(saved, lambda tensor: pack(tensor.clone()), unpack))
-
-
-@fault(NEAR, needs=ONE, subtle=True)
-def one_refused_silently(stack: ExitStack) -> None:
-    """Where a saved tensor has hooks already another registration of hooks has no effect."""
-
-    def register(own: Any, saved: Any, pack: Any, unpack: Any) -> None:
-        try:
-            own(saved, pack, unpack)
-        except RuntimeError as error:
-            if "already been set" not in str(error):
-                raise
-
-    patch_one(stack, register)
-
-
-@fault(NEAR, needs=ONE, subtle=True)
-def one_of_the_freed(stack: ExitStack) -> None:
-    """SavedTensor.register_hooks on a freed graph has no effect."""
-
-    def register(own: Any, saved: Any, pack: Any, unpack: Any) -> None:
-        try:
-            own(saved, pack, unpack)
+            own(self, pack, unpack)
         except RuntimeError as error:
             if "after it has been freed" not in str(error):
                 raise
 
-    patch_one(stack, register)
+    stack.callback(setattr, cls, "register_hooks", own)
+    cls.register_hooks = register
+
+
+rows(NEAR, needs=ONE)(
+    ("one_of_the_freed", "SavedTensor.register_hooks on a freed graph has no effect.", freed_accepted),
+)

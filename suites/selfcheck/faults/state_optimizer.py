@@ -2,16 +2,17 @@
 
 import functools
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from torch.nn.modules.module import _WrappedHook
 from torch.optim import Optimizer
 
 from fixtures.state.kinds import KINDS
-from suites.selfcheck.faults.base import fault, swap
-from suites.selfcheck.faults.hooks_of_state import At, Kind, Wrong, ignored, never, put, register, swallowed, unheard
+from suites.selfcheck.faults.base import fault, patched, rows, swap
+from suites.selfcheck.faults.hooks_of_state import At, Kind, Wrong, ignored, never, put, swallowed, unheard
 
-NEAR = ("state.optimizer",)
+NEAR = "state.optimizer"
 SAVE_PRE: Kind = (Optimizer, "state_dict", "_optimizer_state_dict_pre_hooks")
 SAVE_POST: Kind = (Optimizer, "state_dict", "_optimizer_state_dict_post_hooks")
 LOAD_PRE: Kind = (Optimizer, "load_state_dict", "_optimizer_load_state_dict_pre_hooks")
@@ -62,110 +63,84 @@ def later(at: At) -> bool:
     return at.later
 
 
-ROWS = (
-    Wrong(
+rows(NEAR, needs=HAS)(
+    (
         "optimizer_save_pre_undone",
         "What a later state_dict pre-hook of an optimizer changes in param_groups is put back.",
-        SAVE_PRE,
-        later,
-        undone,
+        Wrong(SAVE_PRE, later, undone),
     ),
-    Wrong(
+    (
         "optimizer_save_pre_swallowed",
         "What one of several state_dict pre-hooks of an optimizer raises is swallowed.",
-        SAVE_PRE,
-        lambda at: at.many > 1,
-        swallowed,
-    ),
-    Wrong(
-        "optimizer_save_post_ignored",
-        "What a later state_dict post-hook of an optimizer returns is ignored.",
-        SAVE_POST,
-        later,
-        ignored,
-    ),
-    Wrong(
-        "optimizer_save_post_forgotten",
-        "A dict that a state_dict post-hook of an optimizer returned is lost if the last hook returns None.",
-        SAVE_POST,
-        lambda at: at.many > 1,
-        returned_before,
-    ),
-    Wrong(
-        "optimizer_save_post_copies",
-        "A later state_dict post-hook of an optimizer is given a copy of the dict.",
-        SAVE_POST,
-        later,
-        put(1, dict),
-    ),
-    Wrong(
-        "optimizer_save_post_last_first",
-        "The last of three or more state_dict post-hooks of an optimizer runs first.",
-        SAVE_POST,
-        never,
-        unheard,
-        last_first,
-    ),
-    Wrong(
-        "optimizer_load_pre_copies",
-        "A later load pre-hook of an optimizer is given copies of the groups in the dict.",
-        LOAD_PRE,
-        later,
-        with_inner_copies,
-    ),
-    Wrong(
-        "optimizer_load_pre_first_wins",
-        "Once a load pre-hook of an optimizer has returned a dict, what later ones return is ignored.",
-        LOAD_PRE,
-        lambda at: True,
-        first_wins,
-    ),
-    Wrong(
-        "optimizer_load_pre_swallowed",
-        "What a later load pre-hook of an optimizer raises is swallowed.",
-        LOAD_PRE,
-        later,
-        swallowed,
-    ),
-    Wrong(
-        "optimizer_load_post_undone",
-        "What a later load post-hook of an optimizer changes in param_groups is put back.",
-        LOAD_POST,
-        later,
-        undone,
-    ),
-    Wrong(
-        "optimizer_load_post_last_first",
-        "The last of three or more load post-hooks of an optimizer runs first.",
-        LOAD_POST,
-        never,
-        unheard,
-        last_first,
+        Wrong(SAVE_PRE, lambda at: at.many > 1, swallowed),
     ),
 )
-register(ROWS, __name__, HAS)
+rows(NEAR, needs=HAS)(
+    (
+        "optimizer_save_post_ignored",
+        "What a later state_dict post-hook of an optimizer returns is ignored.",
+        Wrong(SAVE_POST, later, ignored),
+    ),
+    (
+        "optimizer_save_post_forgotten",
+        "A dict that a state_dict post-hook of an optimizer returned is lost if the last hook returns None.",
+        Wrong(SAVE_POST, lambda at: at.many > 1, returned_before),
+    ),
+    (
+        "optimizer_save_post_copies",
+        "A later state_dict post-hook of an optimizer is given a copy of the dict.",
+        Wrong(SAVE_POST, later, put(1, dict)),
+    ),
+    (
+        "optimizer_save_post_last_first",
+        "The last of three or more state_dict post-hooks of an optimizer runs first.",
+        Wrong(SAVE_POST, never, unheard, last_first),
+    ),
+)
+rows(NEAR, needs=HAS)(
+    (
+        "optimizer_load_pre_copies",
+        "A later load pre-hook of an optimizer is given copies of the groups in the dict.",
+        Wrong(LOAD_PRE, later, with_inner_copies),
+    ),
+    (
+        "optimizer_load_pre_first_wins",
+        "Once a load pre-hook of an optimizer has returned a dict, what later ones return is ignored.",
+        Wrong(LOAD_PRE, lambda at: True, first_wins),
+    ),
+    (
+        "optimizer_load_pre_swallowed",
+        "What a later load pre-hook of an optimizer raises is swallowed.",
+        Wrong(LOAD_PRE, later, swallowed),
+    ),
+)
+rows(NEAR, needs=HAS)(
+    (
+        "optimizer_load_post_undone",
+        "What a later load post-hook of an optimizer changes in param_groups is put back.",
+        Wrong(LOAD_POST, later, undone),
+    ),
+    (
+        "optimizer_load_post_last_first",
+        "The last of three or more load post-hooks of an optimizer runs first.",
+        Wrong(LOAD_POST, never, unheard, last_first),
+    ),
+)
 
 
-@fault(*NEAR, needs=HAS, subtle=True)
-def optimizer_load_post_after_failure(stack: ExitStack) -> None:
+@patched(Optimizer, "load_state_dict", NEAR, needs=HAS)
+def optimizer_load_post_after_failure(right: Any, self: Any, state_dict: Any) -> None:
     """The load post-hooks of an optimizer that has load pre-hooks are called though loading failed."""
-    original = Optimizer.load_state_dict
-
-    @functools.wraps(original)
-    def load(self: Any, state_dict: Any) -> None:
-        try:
-            original(self, state_dict)
-        except Exception:
-            for hook in (
-                self._optimizer_load_state_dict_post_hooks.values() if self._optimizer_load_state_dict_pre_hooks else ()
-            ):
+    try:
+        right(self, state_dict)
+    except Exception:
+        if self._optimizer_load_state_dict_pre_hooks:
+            for hook in self._optimizer_load_state_dict_post_hooks.values():
                 hook(self)
-            raise
-
-    swap(stack, Optimizer, "load_state_dict", load)
+        raise
 
 
-def prepended(stack: ExitStack, method: str) -> None:
+def patch_prepend(stack: ExitStack, method: str) -> None:
     """prepend=True puts a hook behind the first, where there are two or more already."""
     original = getattr(Optimizer, method)
 
@@ -180,16 +155,18 @@ def prepended(stack: ExitStack, method: str) -> None:
     swap(stack, Optimizer, method, wrong)
 
 
-@fault(*NEAR, needs=HAS, subtle=True)
-def optimizer_save_pre_prepended(stack: ExitStack) -> None:
-    """A state_dict pre-hook of an optimizer with prepend=True goes behind the first of two or more."""
-    prepended(stack, "register_state_dict_pre_hook")
-
-
-@fault(*NEAR, needs=HAS, subtle=True)
-def optimizer_load_post_prepended(stack: ExitStack) -> None:
-    """A load post-hook of an optimizer with prepend=True goes behind the first of two or more."""
-    prepended(stack, "register_load_state_dict_post_hook")
+rows(NEAR, needs=HAS)(
+    (
+        "optimizer_save_pre_prepended",
+        "A state_dict pre-hook of an optimizer with prepend=True goes behind the first of two or more.",
+        partial(patch_prepend, method="register_state_dict_pre_hook"),
+    ),
+    (
+        "optimizer_load_post_prepended",
+        "A load post-hook of an optimizer with prepend=True goes behind the first of two or more.",
+        partial(patch_prepend, method="register_load_state_dict_post_hook"),
+    ),
+)
 
 
 # --- copies of modules -------------------------------------------------------------------------
@@ -215,14 +192,9 @@ def copied_hook_of_the_original(stack: ExitStack) -> None:
     swap(stack, _WrappedHook, "__setstate__", read)
 
 
-@fault("state.registered", needs=WITH_MODULE, subtle=True)
-def second_hook_keeps_module(stack: ExitStack) -> None:
+@patched(_WrappedHook, "__init__", "state.registered", needs=WITH_MODULE)
+def second_hook_keeps_module(right: Any, self: Any, hook: Any, module: Any = None) -> None:
     """A load pre-hook that is given its module keeps the module alive, where it is not the first."""
-    original = _WrappedHook.__init__
-
-    def init(self: Any, hook: Any, module: Any = None) -> None:
-        original(self, hook, module)
-        if module is not None and module._load_state_dict_pre_hooks:
-            self.owned = module
-
-    swap(stack, _WrappedHook, "__init__", init)
+    right(self, hook, module)
+    if module is not None and module._load_state_dict_pre_hooks:
+        self.owned = module

@@ -1,143 +1,118 @@
-"""Faults that show only where tensors are in structures: lists, dicts, named tuples, objects, None and keywords."""
+"""Faults of what is taken for the inputs and outputs of a module: lists, dicts, objects, None, keywords, subclasses."""
 
 import dataclasses
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
-from suites.selfcheck.faults.base import Call, Entries, Full, fault
+from suites.selfcheck.faults.base import Call, Full, fault, instead, part, rows
 
-FULL = ("torch.nn.Module.register_full_backward_hook",)
-PRE = ("torch.nn.Module.register_full_backward_pre_hook",)
-KEYWORDS = ("torch.nn.Module.register_forward_pre_hook(with_kwargs)",)
-
-
-def alias(one: Any) -> Any:
-    """Another tensor with the same numbers; what is no tensor as it is."""
-    return one.view_as(one) if isinstance(one, torch.Tensor) else one
+FULL = "torch.nn.Module.register_full_backward_hook"
+PRE = "torch.nn.Module.register_full_backward_pre_hook"
+KEYWORDS = "torch.nn.Module.register_forward_pre_hook(with_kwargs)"
+BACKWARD = ("backward.structures", "backward.inplace", "backward.given", "backward.modes")
 
 
-def is_in(one: Any, others: list[Any]) -> bool:
-    return any(one is other for other in others)
+def copied(value: Any) -> Any:
+    """The same without a view of anything: what may be changed in place."""
+    return value.clone() if isinstance(value, torch.Tensor) and value.requires_grad else value
 
 
-@fault("input.structures", subtle=True)
-class ListIsSpread(Call):
-    """A list that a forward pre-hook returns is spread over the arguments, as a tuple is."""
+# --- hooks around forward ----------------------------------------------------------------------
 
-    def replace_args(self, result: Any) -> None:
-        super().replace_args(tuple(result) if isinstance(result, list) else result)
+rows("input.structures")(
+    (
+        "ListIsSpread",
+        "A list that a forward pre-hook returns is spread over the arguments, as a tuple is.",
+        part(
+            Call, replace_args=lambda call, right, result: right(tuple(result) if isinstance(result, list) else result)
+        ),
+    ),
+    (
+        "NamedArgumentsPlain",
+        "A named tuple that a forward pre-hook returns reaches the next hook as a plain tuple.",
+        part(
+            Call, replace_args=lambda call, right, result: right(tuple(result) if isinstance(result, tuple) else result)
+        ),
+    ),
+)
 
 
-@fault("input.structures", subtle=True)
-class NamedArgumentsPlain(Call):
-    """A named tuple that a forward pre-hook returns reaches the next hook as a plain tuple."""
-
-    def replace_args(self, result: Any) -> None:
-        super().replace_args(tuple(result) if isinstance(result, tuple) else result)
-
-
-@fault("input.structures", subtle=True)
-class NoneHidden(Call):
+@instead(Call, "before", "input.structures")
+def NoneHidden(call: Call, right: Any, key: int, hook: Any) -> None:
     """Forward pre-hooks are not given the arguments that are None."""
-
-    def before(self, key: int, hook: Any) -> None:
-        whole, self.args = self.args, tuple(arg for arg in self.args if arg is not None)
-        shown = self.args
-        super().before(key, hook)
-        if self.args is shown:
-            self.args = whole
+    whole, call.args = call.args, tuple(arg for arg in call.args if arg is not None)
+    shown = call.args
+    right(key, hook)
+    if call.args is shown:
+        call.args = whole
 
 
-@fault("input.structures", needs=KEYWORDS, subtle=True)
-class KeywordsSorted(Call):
+@instead(Call, "before", "input.structures", needs=KEYWORDS)
+def KeywordsSorted(call: Call, right: Any, key: int, hook: Any) -> None:
     """Forward pre-hooks with with_kwargs=True are given the keywords in the order of their names."""
-
-    def before(self, key: int, hook: Any) -> None:
-        self.kwargs = dict(sorted(self.kwargs.items()))
-        super().before(key, hook)
+    call.kwargs = dict(sorted(call.kwargs.items()))
+    right(key, hook)
 
 
-@fault("input.structures", subtle=True)
-class KeywordOnlyBare(Call):
-    """A module that is called with keywords alone runs no forward pre-hooks."""
-
-    def entries(self, store: str) -> Entries:
-        bare = store == "_forward_pre_hooks" and self.kwargs and not self.args
-        return [] if bare else super().entries(store)
-
-
-@fault("output.structures", subtle=True)
-class ObjectsNotTaken(Call):
-    """An object of a class of its own that a forward hook returns does not replace the output."""
-
-    def replace_out(self, result: Any) -> None:
-        super().replace_out(None if dataclasses.is_dataclass(result) else result)
-
-
-@fault("output.structures", subtle=True)
-class EmptiedLists(Call):
+@instead(Call, "after", "output.structures")
+def EmptiedLists(call: Call, right: Any, key: int, hook: Any) -> None:
     """Forward hooks are given a list without the constants that forward returned in it."""
-
-    def after(self, key: int, hook: Any) -> None:
-        if isinstance(self.out, list):
-            self.out = [one for one in self.out if not isinstance(one, float)]
-        super().after(key, hook)
+    if isinstance(call.out, list):
+        call.out = [one for one in call.out if not isinstance(one, float)]
+    right(key, hook)
 
 
-@fault("ordering", subtle=True)
-class DictsNewestFirst(Call):
-    """Where forward returned a dict, the forward hooks run newest first."""
-
-    def entries(self, store: str) -> Entries:
-        found = super().entries(store)
-        return found[::-1] if store == "_forward_hooks" and isinstance(self.out, dict) else found
-
-
-@fault("gradient.structures", subtle=True)
-class ListsOfViews(Call):
+@instead(Call, "inner", "gradient.structures")
+def ListsOfViews(call: Call, right: Any) -> Any:
     """The tensors in a list that a module with hooks returns are views of those that it made."""
-
-    def inner(self) -> Any:
-        out = super().inner()
-        if isinstance(out, list):
-            out[:] = map(alias, out)
-        return out
+    out = right()
+    if isinstance(out, list):
+        out[:] = [one.view_as(one) if isinstance(one, torch.Tensor) else one for one in out]
+    return out
 
 
-@fault("retain.structures", subtle=True)
-class TwiceIsTwo(Call):
-    """A tensor that a hooked module returns twice in a list is two, each with a gradient of its own."""
-
-    def inner(self) -> Any:
-        out = super().inner()
-        if isinstance(out, list):
-            out[:] = [alias(one) if is_in(one, out[:place]) else one for place, one in enumerate(out)]
-        return out
-
-
-@fault("handles", subtle=True)
-class ObjectEndsHook(Call):
+@instead(Call, "after", "handles")
+def ObjectEndsHook(call: Call, right: Any, key: int, hook: Any) -> None:
     """A forward hook that was given an object of a class of its own is gone after the call."""
-
-    def after(self, key: int, hook: Any) -> None:
-        gone = dataclasses.is_dataclass(self.out)
-        super().after(key, hook)
-        if gone:
-            self.own("_forward_hooks").pop(key, None)
+    gone = dataclasses.is_dataclass(call.out)
+    right(key, hook)
+    if gone:
+        call.own("_forward_hooks").pop(key, None)
 
 
-@fault("backward.structures", needs=FULL, subtle=True)
-class TwiceIsOnce(Full):
+# --- full backward hooks: inputs ---------------------------------------------------------------
+
+
+@fault("backward.given", needs=FULL, subtle=True)
+class KeywordsCount(Call):
+    """Keyword tensors that need a gradient have entries in the grad_input of full backward hooks."""
+
+    def wrapper(self, full: Any, pre: Any) -> Any:
+        made = super().wrapper(full, pre)
+        named = self.kwargs.values()
+        if made is not None and any(isinstance(one, torch.Tensor) and one.requires_grad for one in named):
+            wrap = made.setup_input_hook
+
+            def both(args: Any) -> Any:
+                wrapped = wrap((*args, *named))
+                self.kwargs = dict(zip(self.kwargs, wrapped[len(args) :], strict=True))
+                return wrapped[: len(args)]
+
+            made.setup_input_hook = both
+        return made
+
+
+@instead(Full, "setup_input_hook", *BACKWARD, needs=FULL)
+def TwiceIsOnce(full: Full, right: Any, args: Any) -> Any:
     """A module with full backward hooks that is given a tensor twice is given the same view of it at both places."""
-
-    def setup_input_hook(self, args: Any) -> Any:
-        wrapped = super().setup_input_hook(args)
-        places = [next(place for place, other in enumerate(args) if other is one) for one in args]
-        return tuple(wrapped[place] for place in places)
+    wrapped = right(args)
+    places = [next(place for place, other in enumerate(args) if other is one) for one in args]
+    return tuple(wrapped[place] for place in places)
 
 
-@fault("backward.structures", needs=FULL, subtle=True)
+@fault(*BACKWARD, needs=FULL, subtle=True)
 class ConstantsHandedOn(Full):
     """The grad_input of full backward hooks has constants in their place, not None."""
 
@@ -151,42 +126,82 @@ class ConstantsHandedOn(Full):
         return given if made is shown else made
 
 
-@fault("backward.structures", needs=PRE, subtle=True)
-class PreNoneKeeps(Full):
-    """None that a full backward pre-hook returns for one of several outputs leaves its gradient as it is."""
-
-    def call_pre_hooks(self) -> None:
-        before = self.grad_outputs
-        super().call_pre_hooks()
-        self.grad_outputs = tuple(
-            old if new is None else new for new, old in zip(self.grad_outputs, before, strict=True)
-        )
+@instead(Full, "setup_input_hook", *BACKWARD, needs=FULL)
+def ContainersAtOutput(full: Full, right: Any, args: Any) -> Any:
+    """With a list or a dict among the inputs full backward hooks run at the output, whatever else is there."""
+    wrapped = right(args)
+    if any(isinstance(one, (list, dict)) for one in args):
+        full.input_tensors_index = None
+    return wrapped
 
 
-@fault("backward.structures", needs=FULL, subtle=True)
-class NamedOutputPlain(Full):
+@instead(Full, "setup_input_hook", *BACKWARD, needs=FULL)
+def SparsePassed(full: Full, right: Any, args: Any) -> Any:
+    """Sparse inputs are given to a module with full backward hooks as they are."""
+    if any(isinstance(one, torch.Tensor) and one.is_sparse for one in args):
+        full.n_inputs = len(args)
+        return args
+    return right(args)
+
+
+@instead(Full, "setup_input_hook", *BACKWARD, needs=FULL)
+def InputCopied(full: Full, right: Any, args: Any) -> Any:
+    """A module with full backward hooks is given a copy of its inputs, which it may change in place."""
+    return tuple(copied(one) for one in right(args))
+
+
+@instead(Full, "setup_input_hook", *BACKWARD, needs=PRE)
+def PreInputCopied(full: Full, right: Any, args: Any) -> Any:
+    """A module with full backward pre-hooks alone is given a copy of its inputs, which it may change in place."""
+    wrapped = right(args)
+    return wrapped if full.user_hooks else tuple(copied(one) for one in wrapped)
+
+
+# --- full backward hooks: outputs --------------------------------------------------------------
+
+
+@instead(Full, "setup_output_hook", *BACKWARD, needs=FULL)
+def NamedOutputPlain(full: Full, right: Any, args: Any) -> Any:
     """A named tuple becomes a plain one behind a full backward hook."""
-
-    def setup_output_hook(self, args: Any) -> Any:
-        made = super().setup_output_hook(args)
-        return tuple(made) if isinstance(made, tuple) else made
+    made = right(args)
+    return tuple(made) if isinstance(made, tuple) else made
 
 
-@fault("backward.structures", needs=FULL, subtle=True)
-class NoneKeeps(Full):
-    """None that a full backward hook returns for one of several inputs leaves its gradient as it is."""
-
-    def checked(self, result: Any, given: Any) -> Any:
-        made = super().checked(result, given)
-        return tuple(old if new is None else new for new, old in zip(made, given, strict=True))
+@instead(Full, "setup_output_hook", *BACKWARD, needs=FULL)
+def LaterOutputsCopied(full: Full, right: Any, args: Any) -> Any:
+    """Of several outputs of a module with full backward hooks all but the first are copies."""
+    made = right(args)
+    return (made[0], *map(copied, made[1:])) if type(made) is tuple and made else made
 
 
-@fault("backward.structures", subtle=True)
-class LegacyNotInside(Call):
-    """A legacy backward hook is not on the tensors of a structure in the output."""
+@instead(Full, "setup_output_hook", *BACKWARD, needs=FULL)
+def OutputCopiedWithoutInput(full: Full, right: Any, args: Any) -> Any:
+    """Where no input needs a gradient, the output of a module with full backward hooks is a copy."""
+    made = right(args)
+    return made if full.input_tensors_index is not None else copied(made)
 
-    def attach(self, legacy: Any) -> None:
-        first = next(iter(self.out.values()), None) if isinstance(self.out, dict) else self.out
-        first = first[0] if isinstance(first, (tuple, list)) and first else first
-        if isinstance(first, torch.Tensor):
-            super().attach(legacy)
+
+@instead(Full, "setup_output_hook", *BACKWARD, needs=FULL)
+def SubclassPassed(full: Full, right: Any, args: Any) -> Any:
+    """An output of a class of its own is returned as it is, and full backward hooks do not run for it."""
+    outs = args if isinstance(args, tuple) else (args,)
+    special = any(isinstance(one, torch.Tensor) and type(one) is not torch.Tensor for one in outs)
+    return args if special else right(args)
+
+
+@instead(Full, "call_pre_hooks", *BACKWARD, needs=PRE)
+def PreNoneKeeps(full: Full, right: Any) -> None:
+    """None that a full backward pre-hook returns for one of several outputs leaves its gradient as it is."""
+    before = full.grad_outputs
+    right()
+    pairs = zip(full.grad_outputs, before, strict=True)
+    full.grad_outputs = tuple(old if new is None else new for new, old in pairs)
+
+
+rows(*BACKWARD, needs=FULL)(
+    (
+        "DualUnhooked",
+        "Under forward-mode differentiation full backward hooks are left out.",
+        part(Call, wrapper=lambda call, right, *given: right(*given) if forward_ad._current_level < 0 else None),
+    ),
+)

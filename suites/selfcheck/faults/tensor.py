@@ -1,18 +1,19 @@
-"""Faults of the hooks of tensors, of retain_grad and of backward itself."""
+"""Faults of the hooks of tensors: order, returns, grad mode, threads, sparse gradients, after accumulation."""
 
 import functools
-from collections import OrderedDict
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import torch
-from torch.utils.hooks import RemovableHandle
 
-from suites.selfcheck.faults.base import fault, reorder, silent, swap
+from suites.selfcheck.faults.base import fault, patched, reorder, rows, silent, swap
 
 Tensor = torch.Tensor
-POST = ("torch.Tensor.register_post_accumulate_grad_hook",)
+ACCUMULATED = "register_post_accumulate_grad_hook"
+POST = f"torch.Tensor.{ACCUMULATED}"
 
 
 def patch_hook(stack: ExitStack, change: Callable[[Any, Any], Any], name: str = "register_hook") -> None:
@@ -27,361 +28,267 @@ def patch_hook(stack: ExitStack, change: Callable[[Any, Any], Any], name: str = 
     swap(stack, Tensor, name, register)
 
 
-def patch_handle(stack: ExitStack, change: Callable[[Any, Any], Any], name: str = "register_hook") -> None:
+def patch_call(stack: ExitStack, call: Callable[[Any, Any], Any], name: str = "register_hook") -> None:
+    """Let `call(hook, given)` be what is called in place of a hook."""
+    patch_hook(stack, lambda self, hook: partial(call, hook), name)
+
+
+def patch_result(stack: ExitStack, taken: Callable[[Any, Any], Any]) -> None:
+    """Let `taken(result, grad)` be what a tensor hook returns."""
+    patch_call(stack, lambda hook, grad: taken(hook(grad), grad))
+
+
+def patch_handle(stack: ExitStack, change: Callable[[Any, Any], Any]) -> None:
     """Let `change(tensor, handle)` have the last word on a registration."""
-    original = getattr(Tensor, name)
+    original = Tensor.register_hook
 
     def register(self: Any, hook: Any) -> Any:
         handle = original(self, hook)
         change(self, handle)
         return handle
 
-    swap(stack, Tensor, name, register)
+    swap(stack, Tensor, "register_hook", register)
 
 
 def newest_first(hooks: Any) -> None:
     reorder(hooks, sorted(hooks, reverse=True))
 
 
+def full_precision(tensor: Any) -> bool:
+    return tensor.dtype in (torch.float64, torch.float32, torch.complex128)
+
+
+def first_calls(most: int, hook: Any) -> Any:
+    """The hook, but only in its first calls."""
+    calls: list[int] = []
+
+    def call(*given: Any) -> Any:
+        calls.append(1)
+        return hook(*given) if len(calls) <= most else None
+
+    return call
+
+
+def until_it_raises(hook: Any) -> Any:
+    """The hook, but not again once it has raised."""
+    failed: list[int] = []
+
+    def call(*given: Any) -> Any:
+        if failed:
+            return None
+        try:
+            return hook(*given)
+        except Exception:
+            failed.append(1)
+            raise
+
+    return call
+
+
 @fault(control=True)
 def wrapped_hooks(stack: ExitStack) -> None:
     """Nothing is wrong: what is registered on tensors is called by another function."""
-    for name in ("register_hook", "register_post_accumulate_grad_hook"):
+    for name in ("register_hook", ACCUMULATED):
         if hasattr(Tensor, name):
-            patch_hook(stack, lambda self, hook: lambda *given: hook(*given), name)  # noqa: PLW0108 - not the hook itself
+            patch_call(stack, lambda hook, given: hook(given), name)
 
 
-# --- order and calls ---------------------------------------------------------------------------
+# --- rows --------------------------------------------------------------------------------------
 
 
-@fault("gradient", "ordering")
-def tensor_newest_first(stack: ExitStack) -> None:
-    """Tensor hooks run newest first."""
-    patch_handle(stack, lambda self, handle: newest_first(self._backward_hooks))
+def mode_undone(hook: Any, grad: Any) -> Any:
+    with torch.set_grad_enabled(torch.is_grad_enabled()):
+        return hook(grad)
 
 
-@fault("gradient")
-def tensor_twice(stack: ExitStack) -> None:
-    """Every tensor hook is called twice."""
+def none_is_a_runtime_error(hook: Any, grad: Any) -> Any:
+    try:
+        return hook(grad)
+    except TypeError as error:
+        if grad is None:
+            raise RuntimeError(str(error)) from error
+        raise
 
-    def change(self: Any, hook: Any) -> Any:
-        def both(grad: Any) -> Any:
-            result = hook(grad)
-            again = hook(grad if result is None else result)
-            return result if again is None else again
 
-        return both
+def spread(result: Any, grad: Any) -> Any:
+    return result.expand_as(grad) if isinstance(result, Tensor) and not result.dim() else result
 
-    patch_hook(stack, change)
 
+def columns_put_back(hook: Any, grad: Any) -> Any:
+    if grad is None or grad.is_sparse or grad.is_contiguous():
+        return hook(grad)
+    before = grad.clone()
+    result = hook(grad)
+    if not torch.equal(grad, before):  # one number for all places takes no copy
+        grad.copy_(before)
+    return result
 
-@fault("gradient", subtle=True)
-def tensor_only_latest(stack: ExitStack) -> None:
-    """Registering a hook on a tensor takes the place of the one before."""
 
-    def change(self: Any, handle: Any) -> None:
-        for key in list(self._backward_hooks)[:-1]:
-            del self._backward_hooks[key]
+def rows_once(hook: Any, grad: Any) -> Any:
+    if grad is None or not grad.is_sparse:
+        return hook(grad)
+    numbers = grad._indices()[0].tolist()
+    first = [numbers.index(row) for row in sorted(set(numbers))]
+    return hook(torch.sparse_coo_tensor(grad._indices()[:, first], grad._values()[first], grad.shape))
 
-    patch_handle(stack, change)
 
+def in_main_thread(hook: Any, grad: Any) -> Any:
+    return hook(grad) if threading.current_thread() is threading.main_thread() else None
 
-@fault("gradient", subtle=True)
-def tensor_at_most_two(stack: ExitStack) -> None:
-    """A third hook of a tensor is not called."""
 
-    def change(self: Any, handle: Any) -> None:
-        for key in list(self._backward_hooks)[2:]:
-            del self._backward_hooks[key]
-
-    patch_handle(stack, change)
-
-
-@fault("gradient", subtle=True)
-def tensor_once(stack: ExitStack) -> None:
-    """A tensor hook is called in the first backward only."""
-
-    def change(self: Any, hook: Any) -> Any:
-        calls: list[Any] = []
-
-        def once(grad: Any) -> Any:
-            calls.append(1)
-            return hook(grad) if len(calls) == 1 else None
-
-        return once
-
-    patch_hook(stack, change)
-
-
-@fault("gradient", subtle=True)
-def tensor_removed_at_once(stack: ExitStack) -> None:
-    """A tensor hook that another one removes in the middle of a backward is left out of it."""
-    original = Tensor.register_hook
-
-    def register(self: Any, hook: Any) -> Any:
-        box: list[Any] = []
-
-        @functools.wraps(hook)
-        def call(grad: Any) -> Any:
-            return hook(grad) if box[0].id in (box[0].hooks_dict_ref() or ()) else None
-
-        box.append(original(self, call))
-        return box[0]
-
-    swap(stack, Tensor, "register_hook", register)
-
-
-@fault("gradient", subtle=True)
-def tensor_per_consumer(stack: ExitStack) -> None:
-    """A tensor hook is called for the gradient of each operation that uses the tensor, not for their sum."""
-    kept: dict[int, list[tuple[Any, Any]]] = {}
-    register = Tensor.register_hook
-    stack.callback(kept.clear)
-
-    def later(self: Any, hook: Any) -> Any:
-        if not self.requires_grad:
-            return register(self, hook)
-        entries = kept.setdefault(id(self), [])
-        if not entries:
-            entries.append((self, OrderedDict()))
-        hooks = entries[0][1]
-        handle = RemovableHandle(hooks)
-        hooks[handle.id] = hook
-        return handle
-
-    def used(value: Any) -> Any:
-        if not isinstance(value, Tensor) or id(value) not in kept:
-            return value
-        view, hooks = value.view_as(value), kept[id(value)][0][1]
-
-        def call(grad: Any) -> Any:
-            for hook in list(hooks.values()):
-                result = hook(grad)
-                grad = grad if result is None else result
-            return grad
-
-        register(view, call)
-        return view
-
-    for name in ("__mul__", "__rmul__", "__add__", "__radd__"):
-        original = getattr(Tensor, name)
-        swap(stack, Tensor, name, lambda self, other, f=original: f(used(self), used(other)))
-    swap(stack, Tensor, "register_hook", later)
-
-
-@fault("gradient", subtle=True)
-def tensor_late_ignored(stack: ExitStack) -> None:
-    """A hook registered on a tensor that has gone through a backward already is not called."""
-    original = torch.autograd.backward
-    runs = [0]
-    seen: dict[int, Any] = {}
-    stack.callback(seen.clear)
-
-    def backward(tensors: Any, *given: Any, **options: Any) -> Any:
-        try:
-            return original(tensors, *given, **options)
-        finally:
-            runs[0] += 1
-            seen.update((id(one), one) for one in (tensors if isinstance(tensors, (tuple, list)) else [tensors]))
-
-    swap(stack, torch.autograd, "backward", backward)
-    patch_hook(stack, lambda self, hook: (lambda grad: None) if id(self) in seen else hook)
-
-
-# --- arguments and returns ---------------------------------------------------------------------
-
-
-@fault("gradient")
-def tensor_returns_ignored(stack: ExitStack) -> None:
-    """What a tensor hook returns is ignored."""
-    patch_hook(stack, lambda self, hook: silent(hook))
-
-
-@fault("gradient", subtle=True)
-def tensor_second_ignored(stack: ExitStack) -> None:
-    """What the second hook of a tensor returns is ignored."""
-    patch_hook(
-        stack,
-        lambda self, hook: silent(hook) if len(self._backward_hooks or ()) == 1 else hook,
-    )
-
-
-@fault("gradient", subtle=True)
-def tensor_unchained(stack: ExitStack) -> None:
-    """Every hook of a tensor is given the gradient as computed; what the last one returns counts."""
-
-    def change(self: Any, hook: Any) -> Any:
-        first = not self._backward_hooks
-        box = self.__dict__.setdefault("_computed", [None])
-
-        def call(grad: Any) -> Any:
-            if first:
-                box[0] = grad
-            return hook(box[0])
-
-        return call
-
-    patch_hook(stack, change)
-
-
-@fault("gradient", subtle=True)
-def tensor_falsy_ignored(stack: ExitStack) -> None:
-    """A tensor hook that returns a zero is taken to have returned None."""
-
-    def change(self: Any, hook: Any) -> Any:
-        def call(grad: Any) -> Any:
-            result = hook(grad)
-            return None if isinstance(result, Tensor) and not result.any() else result
-
-        return call
-
-    patch_hook(stack, change)
-
-
-@fault("gradient", subtle=True)
-def tensor_none_skipped(stack: ExitStack) -> None:
-    """The hook of a leaf is not called when its gradient is undefined."""
-    patch_hook(stack, lambda self, hook: lambda grad: None if grad is None else hook(grad))
-
-
-@fault("gradient", subtle=True)
-def tensor_adds(stack: ExitStack) -> None:
-    """What a tensor hook returns is added to the gradient instead of replacing it."""
-
-    def change(self: Any, hook: Any) -> Any:
-        def call(grad: Any) -> Any:
-            result = hook(grad)
-            return result if result is None or grad is None else grad + result
-
-        return call
-
-    patch_hook(stack, change)
-
-
-@fault("gradient", subtle=True)
-def leaf_replaces_sum(stack: ExitStack) -> None:
-    """In a second backward the hook of a leaf is given what .grad will hold, not what is added to it."""
-
-    def change(self: Any, hook: Any) -> Any:
-        def call(grad: Any) -> Any:
-            before = self.grad if self.is_leaf else None
-            if before is None or grad is None:
-                return hook(grad)
-            result = hook(grad + before)
-            return None if result is None else result - before
-
-        return call
-
-    patch_hook(stack, change)
-
-
-@fault("gradient", subtle=True)
-def tensor_swallowed(stack: ExitStack) -> None:
-    """What a tensor hook raises is swallowed."""
-
-    def change(self: Any, hook: Any) -> Any:
-        def call(grad: Any) -> Any:
-            try:
-                return hook(grad)
-            except Exception:  # noqa: BLE001 - that is the fault
-                return None
-
-        return call
-
-    patch_hook(stack, change)
-
-
-@fault("gradient", subtle=True)
-def tensor_detached(stack: ExitStack) -> None:
-    """Tensor hooks are given a detached gradient, so that what they return has no second derivative."""
-    patch_hook(stack, lambda self, hook: lambda grad: hook(grad if grad is None else grad.detach()))
-
-
-@fault("gradient", "tutorial", subtle=True)
-def frozen_accepted(stack: ExitStack) -> None:
-    """A hook may be registered on a tensor that does not require grad; it is never called."""
-    original = Tensor.register_hook
-    swap(
-        stack,
-        Tensor,
-        "register_hook",
-        lambda self, hook: original(self, hook) if self.requires_grad else RemovableHandle(OrderedDict()),
-    )
-
-
-# --- after accumulation ------------------------------------------------------------------------
-
-
-@fault("gradient.accumulated", needs=POST)
 def post_before(stack: ExitStack) -> None:
-    """Post-accumulate hooks run before the gradient is accumulated."""
-    swap(
-        stack,
-        Tensor,
-        "register_post_accumulate_grad_hook",
-        lambda self, hook: self.register_hook(silent(lambda grad: hook(self))),
-    )
+    swap(stack, Tensor, ACCUMULATED, lambda self, hook: self.register_hook(silent(lambda grad: hook(self))))
 
 
-@fault("gradient.accumulated", needs=POST)
-def post_twice(stack: ExitStack) -> None:
-    """Every post-accumulate hook is called twice."""
-    patch_hook(stack, lambda self, hook: silent(hook, hook), POST[0].split(".")[-1])
+rows("gradient", "ordering", subtle=False)(
+    (
+        "tensor_newest_first",
+        "Tensor hooks run newest first.",
+        partial(patch_handle, change=lambda self, handle: newest_first(self._backward_hooks)),
+    ),
+)
+rows("gradient", "together.values")(
+    (
+        "tensor_none_skipped",
+        "The hook of a leaf is not called when its gradient is undefined.",
+        partial(patch_call, call=lambda hook, grad: None if grad is None else hook(grad)),
+    ),
+    (
+        "tensor_eight_times",
+        "A tensor hook is called eight times and no more.",
+        partial(patch_hook, change=lambda self, hook: first_calls(8, hook)),
+    ),
+    (
+        "half_result_dropped",
+        "What a tensor hook returns in half precision is dropped.",
+        partial(
+            patch_result,
+            taken=lambda result, grad: None if isinstance(result, Tensor) and not full_precision(result) else result,
+        ),
+    ),
+    (
+        "scalar_result_spread",
+        "A tensor hook may return a gradient of another shape, which is broadcast.",
+        partial(patch_result, taken=spread),
+    ),
+    (
+        "edit_of_half_lost",
+        "A tensor hook is given a copy of a gradient in half precision.",
+        partial(
+            patch_call,
+            call=lambda hook, grad: hook(grad if grad is None or full_precision(grad) else grad.clone()),
+        ),
+    ),
+    (
+        "edit_of_columns_lost",
+        "What a tensor hook changes in place in a gradient that does not lie row by row is put back.",
+        partial(patch_call, call=columns_put_back),
+    ),
+)
+rows("gradient.passes.grad_mode_of_the_hook", "gradient.passes", "gradient.undefined.example_fails", "gradient.kinds")(
+    (
+        "mode_undone",
+        "The grad mode that a tensor hook sets is undone before the next hook of the tensor.",
+        partial(patch_call, call=mode_undone),
+    ),
+    (
+        "main_thread_only",
+        "Tensor hooks are called in the main thread only.",
+        partial(patch_call, call=in_main_thread),
+    ),
+    (
+        "none_is_a_runtime_error",
+        "The TypeError of a tensor hook that was given None leaves backward() as RuntimeError.",
+        partial(patch_call, call=none_is_a_runtime_error),
+    ),
+    (
+        "rows_counted_once",
+        "A row that is looked up several times is in the sparse gradient of a hook only once.",
+        partial(patch_call, call=rows_once),
+    ),
+)
+rows("gradient.accumulated", "gradient.switched", needs=POST)(
+    (
+        "post_before",
+        "Post-accumulate hooks run before the gradient is accumulated.",
+        post_before,
+    ),
+    (
+        "post_three_times",
+        "A post-accumulate hook is called three times and no more.",
+        partial(patch_hook, change=lambda self, hook: first_calls(3, hook), name=ACCUMULATED),
+    ),
+    (
+        "post_raised_is_out",
+        "A post-accumulate hook that raised once is not called again.",
+        partial(patch_hook, change=lambda self, hook: until_it_raises(hook), name=ACCUMULATED),
+    ),
+    (
+        "post_of_rows_only",
+        "A post-accumulate hook is not called where .grad does not lie row by row.",
+        partial(
+            patch_call,
+            call=lambda hook, leaf: hook(leaf) if leaf.grad is None or leaf.grad.is_contiguous() else None,
+            name=ACCUMULATED,
+        ),
+    ),
+)
 
 
-@fault("gradient.accumulated", needs=POST, subtle=True)
-def post_newest_first(stack: ExitStack) -> None:
-    """Post-accumulate hooks run newest first."""
-    patch_handle(
-        stack,
-        lambda self, handle: newest_first(self._post_accumulate_grad_hooks),
-        POST[0].split(".")[-1],
-    )
+# --- functions ---------------------------------------------------------------------------------
 
 
-@fault("gradient.accumulated", needs=POST, subtle=True)
-def post_once(stack: ExitStack) -> None:
-    """A post-accumulate hook is called in the first backward only."""
+@patched(Tensor, "register_hook", "gradient")
+def tensor_removed_at_once(right: Any, self: Any, hook: Any) -> Any:
+    """A tensor hook that another one removes in the middle of a backward is left out of it."""
+    box: list[Any] = []
 
-    def change(self: Any, hook: Any) -> Any:
-        calls: list[Any] = []
-        return lambda leaf: calls.append(1) or (hook(leaf) if len(calls) == 1 else None)
+    @functools.wraps(hook)
+    def call(grad: Any) -> Any:
+        return hook(grad) if box[0].id in (box[0].hooks_dict_ref() or ()) else None
 
-    patch_hook(stack, change, POST[0].split(".")[-1])
-
-
-@fault("gradient.accumulated", needs=POST, subtle=True)
-def post_sees_last_only(stack: ExitStack) -> None:
-    """In a second backward a post-accumulate hook finds only what that backward added in .grad."""
-
-    def change(self: Any, hook: Any) -> Any:
-        before: list[Any] = [None]
-
-        def call(leaf: Any) -> None:
-            whole = leaf.grad
-            if whole is None or before[0] is None:
-                before[0] = whole if whole is None else whole.clone()
-                hook(leaf)
-                return
-            part = whole - before[0]
-            before[0] = whole.clone()
-            leaf.grad = part
-            hook(leaf)
-            if leaf.grad is part:
-                leaf.grad = whole
-
-        return call
-
-    patch_hook(stack, change, POST[0].split(".")[-1])
+    box.append(right(self, call))
+    return box[0]
 
 
-@fault("gradient.accumulated", needs=POST, subtle=True)
-def post_stays(stack: ExitStack) -> None:
-    """A post-accumulate hook cannot be removed."""
-    original = Tensor.register_post_accumulate_grad_hook
+@patched(torch.nn.functional, "embedding", "gradient.kinds.sparse")
+def single_row_lost(right: Any, places: Any, weight: Any, *given: Any, **options: Any) -> Any:
+    """The gradient of one row that is looked up in a sparse embedding of two columns is lost."""
+    found = right(places, weight, *given, **options)
+    if places.numel() == 1 and weight.shape[1] == 2:
+        found.register_hook(lambda grad: grad * 0)
+    return found
 
-    def register(self: Any, hook: Any) -> Any:
-        original(self, hook)
-        return RemovableHandle(OrderedDict())
 
-    swap(stack, Tensor, "register_post_accumulate_grad_hook", register)
+@fault("gradient.accumulated.frees_grad", needs=POST, subtle=True)
+def kept_until_the_end(stack: ExitStack) -> None:
+    """The gradient that a post-accumulate hook found in .grad is not freed before the next pass."""
+    held: dict[int, Any] = {}
+
+    def call(hook: Any, leaf: Any) -> Any:
+        held[id(leaf)] = leaf.grad
+        return hook(leaf)
+
+    patch_call(stack, call, ACCUMULATED)
+    stack.callback(held.clear)
+
+
+@patched(torch.autograd, "backward", "gradient.asked.backward_inputs", needs="torch.Tensor.backward(inputs)")
+def unreached_input_called(right: Any, *given: Any, **options: Any) -> Any:
+    """A tensor that backward(inputs=) asks for and does not reach has its hooks called with zero."""
+    result = right(*given, **options)
+    inputs = options.get("inputs") or ()
+    for one in inputs if isinstance(inputs, (tuple, list)) else (inputs,):
+        for hook in list((one._backward_hooks or {}).values()) if one.is_leaf and one.grad is None else []:
+            hook(torch.zeros_like(one))
+    return result
+
+
+@patched(Tensor, "mul_", "gradient.inplace")
+def hooks_move_along(right: Any, self: Any, by: Any) -> Any:
+    """The hooks of an inner tensor move to its new version when mul_() changes it in place."""
+    hooks = (self._backward_hooks or {}) if self.grad_fn is not None else {}
+    result = right(self, by)
+    for key in list(hooks):
+        self.register_hook(hooks.pop(key))
+    return result
