@@ -24,8 +24,8 @@ class Cell:
     evidence: Mapping[str, Any] | None = None
     deviation: str | None = None
     digest: str = ""
-    #: The releases on which the text of `digest` was run, where it was not run on this one: see `record --restamp`.
-    restamped: tuple[str, ...] = ()
+    #: Whether it was measured with an older text, and that of `digest` gives the same: see `restamping.py`.
+    restamped: bool = False
     #: What its plans need that the torch lacks in the mode: dotted names, and gaps of the mode.
     lacks: tuple[str, ...] = ()
 
@@ -49,7 +49,7 @@ class Cell:
         """Return the cell that is recorded so."""
         if len(entry) == BARE:
             return bare_cell(**entry)
-        lists = {name: tuple(entry.get(name, ())) for name in ("holds", "restamped", "lacks")}
+        lists = {name: tuple(entry.get(name, ())) for name in ("holds", "lacks")}
         return cls(**{**entry, **lists})
 
     @property
@@ -73,7 +73,7 @@ class Cell:
             "note": self.note,
             "evidence": self.evidence,
             "digest": self.digest,
-            "restamped": list(self.restamped),
+            "restamped": self.restamped,
             "lacks": list(self.lacks),
         }
         return {name: value for name, value in found.items() if value}

@@ -2,61 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from fixtures.run.naming import REPORTS
-from fixtures.run.recorded import by_plans
 from reports.data.atlas import including
-from reports.data.cell import BROKEN, Cell, Cells
+from reports.data.cell import BROKEN
 from reports.data.clause import Clauses
-from reports.data.forms import counted
-from reports.data.merge import check_group
+from reports.data.comparing import CellChange, by_release, differences
 from reports.data.restamping import restamped, with_cells
-from reports.data.runfile import Run, is_release, minor
+from reports.data.runfile import Run
 from reports.data.strict import BadInput
 from reports.data.table import Table
 from reports.data.verdicts import VERDICTS, Recorded, from_runs, read_recorded, read_table, write_recorded
-from reports.data.wording import worded
 
 #: What a recording refuses unless it is accepted by its word.
 ACCEPTS = {
     "undeclared": "deviations, crashes and hangs that nobody declared",
     "build": "another build of a release than the recorded one",
 }
-
-
-#: In what a cell can be not as recorded, the worst first.
-KINDS = ("verdict", "missing", "trace", "text", "new")
-
-
-@dataclass(frozen=True)
-class CellChange:
-    """One cell that is not as recorded: `kind` is verdict, text, trace, missing or new; `words` say it."""
-
-    torch: str
-    clause: str
-    mode: str
-    kind: str
-    level: str
-    words: str
-    before: Cell | None
-    after: Cell | None
-
-    @property
-    def weight(self) -> str:
-        """What another verdict means: `wrong` where torch itself says what the clause says, else `different`."""
-        if self.kind != "verdict":
-            return ""
-        return "different" if self.level == "observed" else "wrong" if self.level else ""
-
-    def __str__(self) -> str:
-        """Return the change as a line."""
-        weight = {"wrong": f" (wrong: {self.level})", "different": " (different: only observed)"}.get(self.weight, "")
-        return f"{self.torch} {self.clause} [{self.mode}]: {self.words}{weight}"
 
 
 @dataclass(frozen=True)
@@ -80,7 +44,7 @@ class Recording:
         for new in self.after:
             old = self.before.get(new.minor)
             cells = _without(old, self.gone).cells if old else {}
-            yield from _changes(new.minor, cells, new.cells, self.table)
+            yield from differences(new.minor, cells, new.cells, self.table)
 
     def undeclared(self) -> list[CellChange]:
         """Return the changed cells that deviate, crash or hang although nobody declared it."""
@@ -90,10 +54,6 @@ class Recording:
         """Return what would be recorded of another build than the recorded one of the same release."""
         pairs = [(new, self.before.get(new.minor)) for new in self.after]
         return [new for new, old in pairs if old and old.torch == new.torch and old.build and new.build != old.build]
-
-    def lost(self) -> int:
-        """Return how many recorded cells would be gone."""
-        return sum(one.kind == "missing" for one in self.changes())
 
     def check(self, accepted: Iterable[str] = ()) -> None:
         """Raise BadInput for what is recorded only when its word is among the accepted ones."""
@@ -141,7 +101,7 @@ def prepared(
     table = including(suites, runs)
     before = {old.minor: old for old in read_recorded(folder)}
     table = _tested(table, runs, before.values())
-    groups = _by_release(runs)
+    groups = by_release(runs)
     for run in (run for group in groups.values() for run in group):
         _check_recordable(run)
     fresh = {name: from_runs(group, table) for name, group in groups.items()}
@@ -173,139 +133,8 @@ def _tested(table: Table, runs: Iterable[Run], before: Iterable[Recorded]) -> Ta
     return Table(table.suite, found, table.modes)
 
 
-def _is_whole(run: Run) -> bool:
-    return bool(run.header.get("whole")) and run.header["shard"][1] == 1
-
-
 def _without(old: Recorded, gone: Iterable[str]) -> Recorded:
     return replace(old, cells={clause: modes for clause, modes in old.cells.items() if clause not in set(gone)})
-
-
-@dataclass(frozen=True)
-class Match:
-    """A torch next to a recorded release: for each mode in which it was run how many cells of how many are the same."""
-
-    torch: str
-    release: str
-    cells: Mapping[str, tuple[int, int]]
-    #: How many are recorded in these modes.
-    recorded: int = 0
-    #: The versions of Hypothesis that drew the plans, where they are two.
-    drawn: str = ""
-
-    @property
-    def words(self) -> str:
-        """What a page says first of somebody's own run."""
-        same = all(one == all_ for one, all_ in self.cells.values())
-        modes = [
-            f"{one} of {all_}" + ("" if mode == "eager" else f" in {mode}") for mode, (one, all_) in self.cells.items()
-        ]
-        does = "does what is recorded" if same else "differs from what is recorded"
-        counts = f"{', '.join(modes)}" + ("" if same else " are the same")
-        ran = sum(all_ for _, all_ in self.cells.values())
-        part = f" ({ran} of {self.recorded} were run)" if ran < self.recorded else ""
-        return f"your torch {self.torch} {does} of {self.release}: {counts}{part}{self.drawn}"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Runs next to what is recorded of the same releases: how many cells were compared, and which are not the same."""
-
-    cells: int
-    recorded: int
-    #: The worst first.
-    changes: tuple[CellChange, ...]
-    #: Profiles other than the recorded one: their plans are others, so their traces are not compared.
-    searched: tuple[str, ...]
-    matches: tuple[Match, ...]
-
-    def __str__(self) -> str:
-        """Return the numbers in one line."""
-        cells, differ = counted(self.cells, "cell", "cells"), counted(len(self.changes), "differs", "differ")
-        text = f"compared {cells} with the {self.recorded} recorded ones: {differ}"
-        weights = Counter(one.weight for one in self.changes)
-        if self.changes:
-            text += f", {weights['wrong']} from what torch documents or tests"
-        if self.searched:
-            text += f"; searched with the profile {', '.join(self.searched)}, so traces were not compared"
-        return text
-
-
-def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
-    """Compare runs with what is recorded. Cells that a run was not asked for are not missing."""
-    runs = list(runs)
-    table = including(read_table(folder), runs)
-    before = {old.minor: old for old in read_recorded(folder)}
-    changes: list[CellChange] = []
-    matches = []
-    recorded = 0
-    for name, group in _by_release(runs).items():
-        if name not in before:
-            hint = f"compare it with the nearest release: {REPORTS} diff {_last(before)} {group[0].path}"
-            raise BadInput(group[0].path, "", f"torch {name} is not recorded", hint)
-        recorded += sum(map(len, before[name].cells.values()))
-        found, match = _matched(name, group, before[name], table)
-        changes += found
-        matches.append(match)
-    searched = {run.header["profile"] for run in runs} - {"recorded"}
-    cells = sum(len(run.cells) for run in runs)
-    return Comparison(
-        cells, recorded, tuple(sorted(changes, key=_worst_first)), tuple(sorted(searched)), tuple(matches)
-    )
-
-
-def _matched(name: str, group: list[Run], old: Recorded, table: Table) -> tuple[list[CellChange], Match]:
-    """Return where the runs of one release are not as recorded, and how many cells are, by mode."""
-    whole = any(map(_is_whole, group))
-    new = from_runs(group, table).cells
-    modes = sorted({mode for run in group for mode in run.header["modes"]}, key=lambda mode: (mode != "eager", mode))
-    asked = {
-        c: {m: e for m, e in found.items() if m in (modes if whole else new.get(c, ()))}
-        for c, found in old.cells.items()
-    }
-    exact = all(run.header["profile"] == "recorded" for run in group)
-    changes = [one for one in _changes(name, asked, new, table) if exact or one.kind != "trace"]
-    changes = [one for one in changes if not _by_plans(one)]
-    keys = {(clause, mode) for side in (asked, new) for clause, found in side.items() for mode in found}
-    total, differ = Counter(mode for _, mode in keys), Counter(one.mode for one in changes)
-    cells = {mode: (total[mode] - differ[mode], total[mode]) for mode in modes if total[mode]}
-    known = sum(mode in modes for found in old.cells.values() for mode in found)
-    return changes, Match(group[0].version.public, name, cells, known, _drawn(group[0].header.get("hypothesis"), old))
-
-
-def _by_plans(one: CellChange) -> bool:
-    was, now = one.before, one.after
-    return was is not None and now is not None and by_plans(one.mode, was.verdict, now.verdict, now.declared)
-
-
-def _drawn(version: str | None, old: Recorded) -> str:
-    """Say that another Hypothesis drew the plans: on a torch that deviates it may find other failures."""
-    if None in (version, old.hypothesis) or version == old.hypothesis:
-        return ""
-    return f"; drawn with Hypothesis {version}, recorded with {old.hypothesis}: where torch deviates, plans may differ"
-
-
-def _worst_first(one: CellChange) -> tuple[Any, ...]:
-    """Return the place of a change: what breaks a promise of torch, then what was only observed, then all else."""
-    absent = one.after is not None and one.after.verdict == "absent"  # it may follow from how torch was changed
-    return ["wrong", "different", ""].index(one.weight), KINDS.index(one.kind), absent, one.torch, one.clause, one.mode
-
-
-def _last(before: Mapping[str, Recorded]) -> str:
-    return list(before)[-1] if before else "RELEASE"
-
-
-def _by_release(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    """Group the runs by minor version, refusing what is no release and what differs in environment."""
-    groups: dict[str, list[Run]] = {}
-    for run in runs:
-        if not is_release(run.version):
-            fault = f"torch {run.header['torch']} is not a release: only releases are recorded"
-            raise BadInput(run.path, "", fault, "give it to page or diff")
-        groups.setdefault(minor(run.version), []).append(run)
-    for group in groups.values():
-        check_group(group)
-    return groups
 
 
 def _rest(old: Recorded, new: Recorded) -> Recorded:
@@ -334,47 +163,3 @@ def _check_recordable(run: Run) -> None:
     if header["device"] != "cpu":
         hint = "run with --device cpu, or give it to check, page or diff"
         raise BadInput(run.path, "", f"was run on the device {header['device']}: only the CPU is recorded", hint)
-
-
-def _changes(name: str, old: Cells, new: Cells, table: Table) -> Iterator[CellChange]:
-    keys = {(clause, mode) for side in (old, new) for clause, modes in side.items() for mode in modes}
-    for clause, mode in sorted(keys):
-        pair = old.get(clause, {}).get(mode), new.get(clause, {}).get(mode)
-        kind = _kind(*pair)
-        if not kind:
-            continue
-        known = table.clauses.get(clause)
-        before, after = (worded(cell, known, mode, table) if cell and known else cell for cell in pair)
-        words = f"{_words(before)} -> {_words(after)}"
-        if kind == "text":
-            words = f"{_words(after)}, but the text of the clause has changed since it was recorded"
-        if kind == "trace":
-            words = f"{_words(after)}, but with another trace than recorded"
-        yield CellChange(name, clause, mode, kind, known.level if known else "", words, before, after)
-
-
-def _kind(before: Cell | None, after: Cell | None) -> str:
-    """Return in what two recorded cells differ, "" where they say the same. The readings of another text are others."""
-    if before is None or after is None:
-        return "" if before is after else "new" if before is None else "missing"
-    said = [(cell.verdict, cell.new) for cell in (before, after)]
-    if before.digest == after.digest:
-        said = [(*own, cell.reading, cell.holds) for own, cell in zip(said, (before, after), strict=True)]
-    if said[0] != said[1]:
-        return "verdict"
-    if before.digest != after.digest:
-        return "text"
-    return "trace" if before.declared and before.traces != after.traces else ""
-
-
-def _words(cell: Cell | None) -> str:
-    if cell is None:
-        return "not recorded"
-    words = cell.verdict
-    if cell.reading not in (None, "always"):
-        words += f" ({cell.reading})"
-    if cell.new:
-        words += " undeclared"
-    if cell.holds:
-        words += f", behaves as {' / '.join(cell.holds)}"
-    return words

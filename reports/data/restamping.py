@@ -44,7 +44,7 @@ def restamped(
             continue
         stamped[clause] = None
         for minor, cell in outdated.items():
-            new = replace(cell, reading=places[cell.reading], digest=clauses[clause].digest, restamped=run)
+            new = replace(cell, reading=places[cell.reading], digest=clauses[clause].digest, restamped=True)
             cells.setdefault(minor, {}).setdefault(clause, {})[mode] = new
     return tuple(stamped), cells, tuple(unproven)
 

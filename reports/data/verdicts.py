@@ -19,7 +19,7 @@ from fixtures.run import recorded as stored
 from reports.data.cell import Cell, Cells
 from reports.data.clause import read_clauses
 from reports.data.layout import in_order, laid_out
-from reports.data.neighbours import neighbours
+from reports.data.neighbours import from_to, neighbours
 from reports.data.runfile import Run, check_version, minor
 from reports.data.strict import BadInput, foreign_format, parse, read_bytes, validate, write_atomic
 from reports.data.table import Table, document
@@ -177,29 +177,48 @@ def _chapter(
     newest = next(each for each in reversed(releases) if any(clause in each.cells for clause in clauses))
     texts = []
     for clause in sorted(clauses):
-        digests = Counter(cell.digest for each in releases for cell in each.cells.get(clause, {}).values())
+        cells = {
+            mode: [each.cells.get(clause, {}).get(mode) for each in releases]
+            for mode in sorted(clauses[clause], key=lambda mode: (mode != "eager", mode))
+        }
+        digests = Counter(cell.digest for found in cells.values() for cell in found if cell)
         usual = max(digests, key=lambda digest: (digests[digest], digest))
+        known = {"digest": usual, "run": _run(releases, cells, newest), "beyond": beyond.get(clause)}
+        head = ",\n ".join(f"{_json(key)}: {laid_out(each, ' ')}" for key, each in known.items() if each is not None)
         modes = []
-        for mode in sorted(clauses[clause], key=lambda mode: (mode != "eager", mode)):
-            cells = [_row(each.cells.get(clause, {}).get(mode), each.torch, usual) for each in releases]
-            rows = []
-            for row, alike in neighbours(zip(releases, cells, strict=True), lambda pair: pair[1]):
-                (first, _), (last, _) = alike[0], alike[-1]
-                if row is not None:
-                    end = stored.NEWEST if last is newest else last.minor
-                    rows.append(f"  {laid_out([first.minor, end, *row], '  ')}")
-            modes.append(f" {_json(mode)}: [\n" + ",\n".join(rows) + "]")
-        tested = f',\n "beyond": {_json(list(beyond[clause]))},\n ' if clause in beyond else ", "
-        texts.append(f'{_json(clause)}: {{"digest": {_json(usual)}{tested}"modes": {{\n' + ",\n".join(modes) + "}}")
+        for mode, found in cells.items():
+            said = (_row(cell, each.torch, usual) for each, cell in zip(releases, found, strict=True))
+            rows = [laid_out([*ends, *row], "  ") for row, *ends in _ranges(releases, said, newest) if row is not None]
+            modes.append(f" {_json(mode)}: [" + ",\n  ".join(rows) + "]")
+        texts.append(f'{_json(clause)}: {{{head}, "modes": {{\n' + ",\n".join(modes) + "}}")
     head = f'{{"format": {stored.FORMAT}, "newest": {_json(newest.minor)}, "clauses": {{\n'
     return head + ",\n".join(texts) + "\n}}\n"
 
 
+def _run(
+    releases: Sequence[Recorded], cells: Mapping[str, Sequence[Cell | None]], newest: Recorded
+) -> dict[str, list[str]] | None:
+    """Return on which releases a clause was run, and the modes of which that is so, unless it was on all."""
+    found: dict[str, list[str]] = {}
+    for mode, each in cells.items():
+        if any(cell.restamped for cell in each if cell):
+            ran = _ranges(releases, (cell is not None and not cell.restamped for cell in each), newest)
+            found.setdefault(", ".join(from_to(*ends) for yes, *ends in ran if yes), []).append(mode)
+    return found or None
+
+
+def _ranges(releases: Iterable[Recorded], values: Iterable[Any], newest: Recorded) -> Iterator[tuple[Any, str, str]]:
+    """Yield a value, and the first and the last one of neighbouring releases that have it."""
+    for value, alike in neighbours(zip(releases, values, strict=True), lambda pair: pair[1]):
+        (first, _), (last, _) = alike[0], alike[-1]
+        yield value, first.minor, stored.NEWEST if last is newest else last.minor
+
+
 def _row(cell: Cell | None, torch: str, usual: str) -> list[Any] | None:
-    """Return what a row says of a cell, the same for two torches that do the same."""
+    """Return what a row says of a cell, the same for two torches that do the same, and wherever its text was run."""
     if cell is None:
         return None
-    more = cell.more
+    more = replace(cell, restamped=False).more
     if cell.digest == usual:
         del more["digest"]
     row = [cell.verdict, cell.reading, unnamed(in_order(more), torch)]

@@ -13,9 +13,9 @@ from fixtures.run.naming import FOLDER, REPORTS
 from reports.costs.recorded import read_record
 from reports.data import forms, recording
 from reports.data.atlas import build
+from reports.data.comparing import CellChange, Comparison, comparison
 from reports.data.disagreements import UPSTREAM, known
 from reports.data.merge import merge
-from reports.data.recording import CellChange, Comparison
 from reports.data.runfile import Run, read_runs, write_runs
 from reports.data.strict import ANSWERS_FORMAT, BadInput, one_line, write_atomic
 from reports.data.table import ROOT
@@ -127,7 +127,7 @@ def run_record(args: argparse.Namespace) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """Print one line for each cell that is not as recorded, and how many were compared."""
-    found = recording.comparison(_read(args.runs), args.verdicts)
+    found = comparison(_read(args.runs), args.verdicts)
     forms.show(found, CHECK_FORMS, args.format)
     return 1 if found.changes else 0
 

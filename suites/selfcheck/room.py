@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 from reports.__main__ import main
 from reports.data.verdicts import read_recorded, read_table
@@ -34,6 +35,11 @@ class Room:
         """Return all recorded cells: release -> clause -> mode -> cell, in words."""
         table = read_table(self.verdicts)
         return {each.minor: synthetic.as_entries(each.cells, table) for each in read_recorded(self.verdicts)}
+
+    def clause(self, name):
+        """Return what the file of its chapter has of a clause."""
+        path = self.verdicts / f"{name.partition('.')[0]}.json"
+        return json.loads(path.read_text("utf-8"))["clauses"][name]
 
     def write_table(self, table, modes=None):
         """Write another clause table, as if the suites had been changed."""

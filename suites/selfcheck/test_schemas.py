@@ -35,11 +35,11 @@ WORDS = st.sampled_from(["2.15", "2.15\n", "", "a" * 99, "\u00e9", "not counted:
 VALUES = st.one_of(
     NUMBERS, st.booleans(), st.none(), WORDS, st.lists(NUMBERS, max_size=4), st.dictionaries(WORDS, WORDS)
 )
-RELEASES = {"format": 3, "releases": {"2.15": {"torch": "2.15.0", **dict.fromkeys(("suite", "python"), "1")}}}
+RELEASES = {"format": 4, "releases": {"2.15": {"torch": "2.15.0", **dict.fromkeys(("suite", "python"), "1")}}}
 RELEASES["releases"]["2.15"].update(platform="Linux", device="cpu")
 ROW = ["2.15", "newest", "conforms", None, {"declared": True}]
-CLAUSE = {"digest": "0" * 12, "beyond": [], "modes": {"eager": [ROW]}}
-CHAPTER = {"format": 3, "newest": "2.15", "clauses": {"a.b.c": CLAUSE}}
+CLAUSE = {"digest": "0" * 12, "run": {"2.15": ["eager"]}, "beyond": [], "modes": {"eager": [ROW]}}
+CHAPTER = {"format": 4, "newest": "2.15", "clauses": {"a.b.c": CLAUSE}}
 DOCUMENTS = {"costs": COSTS, "releases": RELEASES, "verdicts": CHAPTER}
 ROWS = ("clauses", "a.b.c", "modes", "eager")
 PLACES = [
@@ -49,7 +49,7 @@ PLACES = [
     *(("releases", *place.split(" ")) for place in ("releases 2.15 build", "releases 2.15 more", "more")),
     *(("verdicts", place) for place in ("format", "newest", "clauses", "more")),
     *(("verdicts", *ROWS[:length]) for length in (2, 3, 4)),
-    ("verdicts", "clauses", "a.b.c", "beyond"),
+    *(("verdicts", "clauses", "a.b.c", *place.split(" ")) for place in ("beyond", "run", "run 2.15", "run 2")),
     *(("verdicts", *ROWS, 0, place) for place in range(5)),
     *(("verdicts", *ROWS, 0, 4, key) for key in ("declared", "holds", "lacks", "evidence", "more")),
 ]

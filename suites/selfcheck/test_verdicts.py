@@ -33,7 +33,7 @@ MORE = st.fixed_dictionaries(
     {},
     optional={
         "declared": st.just(True), "deviation": st.just("a bug"), "holds": st.just([0, 1]),
-        "lacks": st.just(["a gap"]),
+        "lacks": st.just(["a gap"]), "restamped": st.just(True),
         "note": TEXTS, "evidence": EVIDENCE,
     },
 )  # fmt: skip
@@ -101,6 +101,8 @@ def test_any_table_is_read_as_it_was_written(tmp_path, recorded):
     for name in stored.names(str(tmp_path))[1:]:
         document = json.loads((tmp_path / name).read_text("utf-8"))
         for found in document["clauses"].values():
+            for ends in ", ".join(found.get("run", {})).split(", "):
+                assert not ends.endswith(f" to {document['newest']}"), "a range to the newest says so"
             for rows in found["modes"].values():
                 assert document["newest"] not in [row[1] for row in rows], "a row to the newest says so"
                 for row, after in pairwise(rows):
@@ -195,15 +197,24 @@ GOOD = [["1.4", "1.4", "absent"], ["1.9", "newest", "conforms", 0]]
         ("releases.json", lambda it: it["releases"].update({"1": {}}), "'1' breaks the rule pattern"),
         ("releases.json", lambda it: it["releases"]["1.9"].update(colour="red"), "has the unknown key 'colour'"),
         ("a.json", lambda it: it.update(newest="1.7"), "names torch '1.7', which releases.json does not have"),
-        ("a.json", lambda it: it.update(format=1), "is of format 1, this suite reads format 3"),
+        ("a.json", lambda it: it.update(format=1), "is of format 1, this suite reads format 4"),
         ("a.json", lambda it: it["clauses"].update({"b.b.one": it["clauses"]["a.b.one"]}), "b.b.one: belongs into"),
-        ("a.json", lambda it: rows(it).append(GOOD[0]), "a.b.one [eager], row 3: begins before the end of the row"),
-        ("a.json", lambda it: rows(it)[0].__setitem__(1, "newest"), "row 2: begins before the end of the row before"),
-        ("a.json", lambda it: rows(it)[0].__setitem__(1, "1.9"), "row 2: begins before the end of the row before"),
+        ("a.json", lambda it: rows(it).append(GOOD[0]), "a.b.one [eager], row 3: begins before the end of the one"),
+        ("a.json", lambda it: rows(it)[0].__setitem__(1, "newest"), "row 2: begins before the end of the one before"),
+        ("a.json", lambda it: rows(it)[0].__setitem__(1, "1.9"), "row 2: begins before the end of the one before"),
         ("a.json", lambda it: rows(it).__setitem__(0, ["1.9", "1.4", "absent"]), "row 1: ends before it begins"),
         ("a.json", lambda it: rows(it)[0].append({}), "[0][3] {} is not of type integer or null"),
         ("a.json", lambda it: rows(it)[0].__setitem__(2, "fine"), "'fine' is none of conforms"),
         ("a.json", lambda it: rows(it).clear(), "[] breaks the rule minItems"),
+        ("a.json", lambda it: rows(it)[0].extend([None, {"restamped": True}]), "has the unknown key 'restamped'"),
+        ("a.json", lambda it: run(it, {"1.7": ["eager"]}), "run 1.7, range 1: names torch '1.7', which releases.json"),
+        ("a.json", lambda it: run(it, {"2.0 to 1.9": ["eager"]}), "range 1: ends before it begins"),
+        ("a.json", lambda it: run(it, {"1.4, 1.4 to 1.9": ["eager"]}), "range 2: begins before the end of the one"),
+        ("a.json", lambda it: run(it, {"1.4": ["copy"]}), "names the mode copy, of which it has no row"),
+        ("a.json", lambda it: run(it, {"1.4": ["eager"], "1.9": ["eager"]}), "the mode eager, which is named before"),
+        ("a.json", lambda it: (rows(it).pop(0), run(it, {"1.4 to newest": ["eager"]})), "run on torch 1.4, of which"),
+        ("a.json", lambda it: run(it, {"1.4": []}), "[] breaks the rule minItems"),
+        ("a.json", lambda it: run(it, {}), "{} breaks the rule minProperties"),
     ],
 )  # fmt: skip
 def test_rows_that_contradict_each_other_are_named(tmp_path, file, spoil, said):
@@ -219,6 +230,23 @@ def test_rows_that_contradict_each_other_are_named(tmp_path, file, spoil, said):
     assert said in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path))
     assert stored.HINT in str(caught.value) or "format" in said
+
+
+@pytest.mark.parametrize("file", ["releases.json", "a.json"])
+@pytest.mark.parametrize("read", [read_recorded, lambda folder: stored.read(str(folder))], ids=["reports", "runs"])
+def test_a_record_of_the_format_before_is_refused_in_one_line(tmp_path, file, read):
+    measured.write(tmp_path, TABLE, {"a.b.one": [("absent", None)]}, ("1.4.0",))
+    document = json.loads((tmp_path / file).read_text("utf-8"))
+    (tmp_path / file).write_text(json.dumps({**document, "format": stored.FORMAT - 1}), encoding="utf-8")
+    with pytest.raises((BadInput, stored.Damaged)) as caught:
+        read(tmp_path)
+    said = str(caught.value)
+    assert said.startswith(f"{tmp_path / file}: is of format 3, this suite reads format 4")
+    assert "\n" not in said
+
+
+def run(document, ranges):
+    document["clauses"]["a.b.one"]["run"] = ranges
 
 
 def rows(document):
