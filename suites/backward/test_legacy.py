@@ -5,10 +5,10 @@ import warnings
 import weakref
 from typing import Any, List, Tuple
 
+from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
 from suites.hooking import SOME
@@ -46,10 +46,10 @@ def shapes(make: Any, *size: int) -> Any:
     source="measured",
     asked="register_backward_hook fully connected layer grad_input order "
     "shape transposed weight addmm grad_input wrong shape order Linear",
-    concern="backward ?linear ?not_a_matrix",
+    matters_if="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
     readings=by_release(
-        "other",
+        "silent",
         ("2.1", "product alone", ()),
         "For a contiguous input that is not 2-D nn.Linear gives a legacy backward hook one gradient.",
         ("1.12", "sum for 1-D and 4-D", (1, 4), "too"),
@@ -111,10 +111,10 @@ def test_convolution(
     where=("x is a float32 batch", "each gets a gradient, is used once, no other hook"),
     source="measured",
     asked="register_backward_hook on temporal conv audio layer grad_input order signal kernel bias",
-    concern="backward ?convolution",
+    matters_if="backward ?convolution",
     note=PROMISE,
     readings=by_release(
-        "other",
+        "silent",
         ("1.11", "of the convolution", True),
         "nn.Conv1d gives a legacy backward hook the gradients of the convolution.",
         ("", "of a reshape", False),
@@ -141,9 +141,9 @@ def test_convolution_1d(
     where=("each is used once and gets a gradient", "there is no other hook"),
     source="measured",
     asked="register_backward_hook on layernorm transformer what are three grad_input entries gamma beta",
-    concern="backward ?layer_norm",
+    matters_if="backward ?layer_norm",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "one output", []),
         "nn.LayerNorm gives a legacy backward hook a grad_output of one entry.",
         ("", "three outputs", [None, None], "too"),
@@ -165,9 +165,9 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     where=("t needs no gradient, x is used once, one shape", "there is no other hook"),
     source="measured",
     asked="register_backward_hook on criterion mean squared error grad_input second entry missing for target",
-    concern="backward ?loss",
+    matters_if="backward ?loss",
     readings=by_release(
-        "other",
+        "silent",
         ("1.7", "with target", [None]),
         "nn.MSELoss gives a legacy backward hook an entry for the target too.",
         ("", "without target", []),
@@ -193,9 +193,9 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     where=("the input is a float32 batch", "only num_layers or bias is set; oneDNN is on"),
     source="measured",
     asked="register_backward_hook on rnn grad_input seven tensors what do they mean hidden cell weights",
-    concern="backward ?lstm",
+    matters_if="backward ?lstm",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "the last layer", True),
         "nn.LSTM gives a legacy backward hook 7 entries: input, four parameters, two states.",
         ("", "each step", False),
@@ -224,11 +224,11 @@ def test_recurrent(subject: Subject, steps: int, batch: int, sizes: Tuple[int, i
     source=(OTHER_NODES, LEGACY, FUTURE, "release 1.8: full backward hooks"),
     asked="using a non full backward hook when forward contains multiple autograd nodes "
     "is deprecated message deprecated non-full register_backward_hook warning",
-    concern="backward",
+    matters_if="backward",
     instead="register_full_backward_hook, from torch 1.8 on.",
     note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
     readings=by_release(
-        ("warns", "warns", "nothing"),
+        ("warning", "warning", "none"),
         ("2.4", "FutureWarning", ["FutureWarning"] * 7 + [None]),
         "For y = x.exp().exp() a call with a legacy backward hook gives a FutureWarning.",
         ("1.8", "UserWarning", ["UserWarning"] * 7 + [None], "too"),
@@ -276,9 +276,9 @@ def test_warnings(subject: Subject) -> None:
     where="the hook does not refer to the module",
     source=(DEAD, "https://github.com/pytorch/pytorch/pull/80139"),
     asked="deleted model del layer garbage collected then backprop crashes weakref old register_backward_hook",
-    concern="backward ?module_gone",
+    matters_if="backward ?module_gone",
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "RuntimeError", (False, "RuntimeError", 0)),
         "A legacy backward hook does not keep its module alive.",
         ("", "kept", (True, "called", 1)),
@@ -310,9 +310,9 @@ def test_dead_module(subject: Subject) -> None:
     says="register_backward_hook() accepts what cannot be called, for example a number.",
     source="measured",
     asked="old register function takes wrong object silently no type check typo passing integer",
-    concern="never",
+    matters_if="never",
     readings=by_release(
-        ("raises", "raises"),
+        ("error", "error"),
         ("1.13", "until backward", ["registered", "called", "TypeError"]),
         "backward() raises TypeError for a legacy backward hook that cannot be called.",
         ("", "until forward", ["registered", "TypeError"], "too"),

@@ -2,10 +2,10 @@
 
 from typing import Any, List
 
+from fixtures.clause.rows import Row, each
 from hypothesis import strategies as st
 
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.built.modules import WAYS, called, linear
 from suites.names import DEEPCOPY
 from suites.tensors import outcome

@@ -1,8 +1,8 @@
 """spectral_norm: which hooks it is made of, and which hooks of the user live on."""
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.built.modules import WAYS, linear, weight_hooks_live
 from suites.hooking import FEW
@@ -32,7 +32,7 @@ def test_weight(subject: Subject, hooks: int, passes: int) -> None:
     says="After remove_spectral_norm a module loads the state dict that it then gives.",
     source=(REMOVES_ALL, PULL + "22545"),
     asked="Missing key weight_orig weight_u in state_dict after remove_spectral_norm load_state_dict fails",
-    concern="never",
+    matters_if="never",
     about="register_forward_pre_hook",
     value="accepted",
     wrong={"refuses": "RuntimeError"},

@@ -5,12 +5,12 @@ Torch 2.0 gave each version hooks of its own, 2.3 did so for a base that is chan
 
 from typing import Any, List, Tuple
 
+from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.edited import edited
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.plans import between_edits
@@ -70,9 +70,9 @@ def edited_leaves(draw: Any) -> Plan:
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
     asked="hooks registered before and after inplace multiply scale differ order which sees which gradient",
-    concern="tensor inner ?hooked_again ?edited_between",
+    matters_if="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "its own version", {"hooks_of_version": True}),
         "With y.mul_(5) between two tensor hooks of y, the first is given 5 times what the second leaves.",
         ("", "the first hook's version", {"hooks_of_version": False}),
@@ -100,9 +100,9 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
     see="gradient.inplace.view_is_lost",
     source=(OLD_NODE, OWN_VERSION),
     asked="inplace scale activation then override grad does it affect earlier or later value of variable",
-    concern="tensor inner returns ?hooked_again ?edited_between",
+    matters_if="tensor inner returns ?hooked_again ?edited_between",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "each in its place", {"hooks_of_version": True}),
         "A tensor hook put on y before y.mul_(5) replaces the old y's gradient, one put on after it the new y's.",
         ("", "all at the first", {"hooks_of_version": False}),
@@ -170,9 +170,9 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
     asked="custom autograd function modifies its input inplace which gradient does earlier hook see",
-    concern="tensor inner ?hooked_again ?edited_between",
+    matters_if="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "its own version", "own"),
         "The first tensor hook of y, put on before a Function marks y dirty, gets what its backward returns for y.",
         ("", "the first hook's version", "first"),
@@ -229,9 +229,9 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
     source=(IN_PLACE_NOTE, OWN_VERSION),
     asked="hook silently never fires after copying values into tensor index assignment no longer leaf",
     level="observed",
-    concern="tensor ?became_inner",
+    matters_if="tensor ?became_inner",
     readings=by_release(
-        "nothing",
+        "none",
         ("2.0", "forgotten", False),
         "A leaf that y.mul_(w) makes an inner tensor y drops its tensor hooks: `_backward_hooks` is None.",
         ("", "listed, not called", True, "too"),
@@ -282,9 +282,9 @@ def test_becomes_a_leaf(subject: Subject, before: int, after: int, by: int) -> N
     where=("grad mode is on", "y is an inner tensor"),
     source=(IN_PLACE_NOTE, BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     asked="assign into part of activation indexed write original hook sees which value",
-    concern="tensor inner ?hooked_again ?edited_between",
+    matters_if="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
-        "other",
+        "silent",
         ("2.3", "its own version", "own"),
         "Tensor hooks put on a base before or after a change through a view are given their version's gradient.",
         ("", "the first hook's version", "first"),
@@ -347,10 +347,10 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
     where=("the view is a slice", "it is used only after that"),
     source=("https://github.com/pytorch/pytorch/pull/196514", "measured"),
     asked="base modified inplace fix by registering again on the sliced piece now fires",
-    concern="tensor inner ?view ?hooked_again ?edited_between",
+    matters_if="tensor inner ?view ?hooked_again ?edited_between",
     instead="read view.grad_fn before the hook is registered.",
     readings=by_release(
-        "other",
+        "silent",
         ("2.15", "called", [(1, ["b"]), (0, ["b"])]),
         "A tensor hook put on a hooked view after the last change of its base is called, grad_fn read or not.",
         ("2.0", "when grad_fn was read", [(1, []), (0, ["b"])]),

@@ -2,13 +2,13 @@
 
 from typing import Any, Tuple
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS, available
-from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 from suites.gradient.plans import PLACES

@@ -5,11 +5,11 @@ What the hooks of such a tensor see, and may return, changed more often than any
 
 from typing import Any, List
 
+from fixtures.clause.clause import Reading, by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.gradient.sources import CALLED
@@ -87,9 +87,9 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
     source=("release 1.7: a custom Function may return None and it stays None", NONE_FROM_FUNCTION),
     asked="non-leaf activation feeding custom op non differentiable backward skipped callback "
     "receives nonetype gradient is None in a tensor hook NoneType unsupported operand",
-    concern="tensor inner ?gradient_undefined",
+    matters_if="tensor inner ?gradient_undefined",
     readings=by_release(
-        "other",
+        "silent",
         ("1.7", "called with None", None),
         "The None that a custom Function returns for an inner tensor is what its tensor hooks are given.",
         ("", "made zero", 0.0),
@@ -123,9 +123,9 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     asked="weight fed to custom op whose backward skips it callback still fires with "
     "nonetype gradient is None in a tensor hook NoneType unsupported operand",
-    concern="tensor ?gradient_undefined",
+    matters_if="tensor ?gradient_undefined",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "called with None", ([None], None)),
         "A tensor hook of a leaf is called with None where a custom Function returned None; .grad stays.",
         ("1.7", "not called", ([], None)),
@@ -209,9 +209,9 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
     asked="torch autograd grad allow_unused non differentiable input custom backward nonetype "
     "in callback gradient is None in a tensor hook NoneType unsupported operand",
     about=("register_hook", "autograd.grad"),
-    concern="tensor ?asked ?gradient_undefined",
+    matters_if="tensor ?asked ?gradient_undefined",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "called", ([None], None, True)),
         "autograd.grad calls a tensor hook of an input with the None that a custom Function returned for it.",
         ("1.7", "not called", ([], None, False)),
@@ -275,9 +275,9 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     asked="custom autograd op backward skips input try supplying own gradient from hook error "
     "straight through gradient is None in a tensor hook NoneType unsupported operand",
-    concern="tensor returns ?gradient_undefined",
+    matters_if="tensor returns ?gradient_undefined",
     readings=by_release(
-        ("raises", "other", "other"),
+        ("error", "silent", "silent"),
         ("2.0", "refused", ("RuntimeError", "RuntimeError")),
         "A tensor hook, also of a leaf, that is given None and returns a tensor ends backward(): RuntimeError.",
         ("1.7", "leaf not asked", ("accepted", "RuntimeError")),
@@ -316,8 +316,8 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
     asked="split chunk unused piece scale gradient unsupported operand nonetype and "
     "int crash gradient is None in a tensor hook NoneType unsupported operand",
     level="observed",
-    concern="tensor ?gradient_undefined",
-    effect="raises",
+    matters_if="tensor ?gradient_undefined",
+    effect="error",
     value="TypeError",
     wrong={"works": "accepted"},
     witness={"uses": [2, 0], "hooked": [False, True, False, False]},
@@ -348,9 +348,9 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
     asked="custom autograd backward returns none then scaling activation gradient crashes unsupported "
     "operand nonetype gradient is None in a tensor hook NoneType unsupported operand",
     level="observed",
-    concern="tensor ?gradient_undefined",
+    matters_if="tensor ?gradient_undefined",
     readings=by_release(
-        ("raises", "nothing"),
+        ("error", "none"),
         ("1.7", "fails", ("TypeError", None)),
         "The hook grad * 2 fails on an inner tensor given to a Function that returns None: it is given None.",
         ("", "works", ("accepted", 0.0)),

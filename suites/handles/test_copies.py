@@ -5,14 +5,14 @@ import functools
 import pickle
 from typing import List
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.families import MODULE_KINDS
-from fixtures.judge.about import apis
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Copy, Forward, Hook, Input, Plan, Raise, Remove, Scale, hooks_of
 from suites.hooking import AROUND, UP_TO_THREE, UP_TO_TWO, in_turn, numbered, raised
@@ -326,21 +326,21 @@ COMPLETED = (
     source='code: torch/nn/modules/module.py "Support loading old checkpoints that don\'t have the following attrs"',
     asked="torch load whole model saved with old version missing attribute error after unpickle",
     about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
-    concern="never",
+    matters_if="never",
     readings=(
         Reading(
             "AttributeError",
             "!=1.6.*,!=1.7.*",
             "A module that is unpickled from a state without _forward_hooks raises AttributeError when called.",
             value="AttributeError",
-            effect="raises",
+            effect="error",
         ),
         Reading(
             "ModuleAttributeError",
             ">=1.6,<1.8",
             "Unpickled from a state without _forward_hooks, a module that is called raises ModuleAttributeError.",
             value="ModuleAttributeError",
-            effect="raises",
+            effect="error",
         ),
         Reading("never made up for", "never", "A module without that dict has no hooks.", value="none"),
     ),

@@ -3,16 +3,16 @@
 from dataclasses import replace
 from typing import Any
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.families import MODULE_KINDS
-from fixtures.judge.about import apis
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.names import FORWARD, GLOBAL_FORWARD, GLOBAL_KWARGS, GLOBAL_KWARGS_PULL, HANDLE, KWARGS, PREPEND
 from suites.shapes import alone, dropped, scale_maybe, tower, wider

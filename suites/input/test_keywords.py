@@ -2,14 +2,14 @@
 
 from typing import Any
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.draw.values import MAYBE_VALUES, VALUES
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Plan, Scale, hooks_of
 from suites.hooking import UP_TO_TWO, echo, raised, result
 from suites.names import CODE, GLOBAL_FORWARD_PRE, KWARGS, KWARGS_PULL, PRE_HOOK, PRE_KWARGS

@@ -2,12 +2,12 @@
 
 from typing import Any, List
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.modes.networks import ANYWHERE, FORWARD_APIS, FORWARDS, called, checkpointed, counted, network, ones, within
 from suites.modes.process_group import in_process_group, noted
 from suites.modes.sources import BUCKET, CALL, COMPILE, EAGER, EARLY, FORMS, REPLACED, STOPS
@@ -201,9 +201,9 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
     level="observed",
     docs="contradicts",
     needs=(COMPILE, SAVED),
-    concern="saved ?compiled",
+    matters_if="saved ?compiled",
     readings=by_release(
-        ("raises", "nothing"),
+        ("error", "none"),
         ("2.4", "raise", "RuntimeError"),
         "After an operation fails inside a compiled torch.func.grad, saved_tensors_hooks raise RuntimeError.",
         ("", "as before", "accepted"),

@@ -2,11 +2,11 @@
 
 from typing import Any, Dict, List, Tuple
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan, hooks_of
 from suites.hooking import raised

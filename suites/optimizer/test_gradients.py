@@ -2,11 +2,11 @@
 
 from math import prod
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import InPlace, Plan, Scale, hooks_of
 from suites.optimizer.plans import POST, PRE, by_gradients, hooks, left, stepped, steps

@@ -2,11 +2,11 @@
 
 from typing import Any, List
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.families.optimizer_step import Optimize
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan
 from suites.optimizer.optimizers import NAMES, WHEN, optimizer

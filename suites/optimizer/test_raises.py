@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.families.optimizer_step import Optimize
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Hook, Input, Leaf, Like, Of, Plan, Raise
 from suites.optimizer.plans import PLACES, POST, PRE, by_gradients, hooks, in_order, left, stepped
 from suites.optimizer.sources import ALL, OWN

@@ -4,6 +4,8 @@ import warnings
 from collections import namedtuple
 from typing import List, Tuple
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,8 +13,6 @@ from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import NUMBERS, available
 from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 from fixtures.families import MODULE_KINDS
-from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import Contract
 from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, in_turn, kinds_of, numbered, result

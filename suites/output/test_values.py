@@ -1,9 +1,9 @@
 """Outputs as tensors with a shape, a dtype and a layout: a forward hook may return any other."""
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 
 from fixtures.draw.plans import plans
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan, hooks_of
 from suites.tensors import in_some_mode, is_recast

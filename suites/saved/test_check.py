@@ -1,10 +1,10 @@
 """What hooks for saved tensors do to the check of changes in place."""
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Edit, Plan
 from suites.saved.plans import ON_CPU_HOOK, pair, product, starts

@@ -2,10 +2,10 @@
 
 from typing import Any, List
 
+from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Plan, Remove, hooks_of
 from suites.hooking import FEW
@@ -58,9 +58,9 @@ def test_left(subject: Subject, plan: Plan) -> None:
     source="measured",
     asked="exit stack leaves saved tensor contexts in wrong order wrong pack hook removed manual __exit__",
     needs=HAS,
-    concern="saved ?nested_contexts",
+    matters_if="saved ?nested_contexts",
     readings=by_release(
-        "raises",
+        "error",
         ("1.11", "the inner pair", {"saved_hooks_nest": True}),
         "If the outer of two nested saved_tensors_hooks is left first, the inner pair of hooks is the one removed.",
         ("", "refused", {"saved_hooks_nest": False}),

@@ -1,9 +1,9 @@
 """saved_tensors_hooks and save_on_cpu, one in the other."""
 
+from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Plan, Remove, hooks_of
 from suites.saved.plans import C0, C1, MAYBE, NET, ON_CPU_HOOK, PASSES, TWO, nested, packs_and_unpacks, pair, product
@@ -17,9 +17,9 @@ from suites.saved.sources import HAS, HAS_CPU, INNERMOST, NESTING
     asked="two activation hooks at once nested saved_tensors_hooks "
     "outer pack hook not called combine offload and quantize",
     needs=HAS,
-    concern="saved ?nested_contexts",
+    matters_if="saved ?nested_contexts",
     readings=by_release(
-        "raises",
+        "error",
         ("1.11", "innermost", {"saved_hooks_nest": True}),
         "Of nested saved_tensors_hooks only the hooks of the innermost are called.",
         ("", "refused", {"saved_hooks_nest": False}),
@@ -41,9 +41,9 @@ def test_innermost(subject: Subject, plan: Plan) -> None:
     source=(INNERMOST, NESTING),
     asked="my pack hook is not called inside save_on_cpu combine compression with cpu offloading",
     needs=HAS_CPU,
-    concern="saved|save_on_cpu ?nested_contexts",
+    matters_if="saved|save_on_cpu ?nested_contexts",
     readings=by_release(
-        "raises",
+        "error",
         ("1.11", "takes its place", {"saved_hooks_nest": True}),
         "save_on_cpu inside saved_tensors_hooks takes its place: no hook of the outer one is called.",
         ("", "refused", {"saved_hooks_nest": False}),

@@ -2,11 +2,11 @@
 
 from typing import Any, List
 
+from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Edit, Hook, Plan
 from suites.hooking import raised
@@ -185,9 +185,9 @@ def test_detached(subject: Subject, inner: bool) -> None:
     source="measured",
     asked="pack hook failed on registering then backward TypeError missing 1 required positional argument packed",
     needs=HAS_ONE,
-    concern="saved_one raises",
+    matters_if="saved_one raises",
     readings=by_release(
-        ("nothing", "other", "nothing"),
+        ("none", "silent", "none"),
         ("2.15", "raises", ("the pack hook raised", [])),
         "After the pack hook of SavedTensor.register_hooks raised, a pass raises RuntimeError that names the hook.",
         ("2.0", "calls it without arguments", ("none", [()])),

@@ -1,11 +1,11 @@
 """What is the same of hooks of several tensors in both modes: returns, exceptions, handles."""
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, available
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Drop, Forward, Freeze, Hook, Plan, Raise, Remove, Scale
 from suites.names import IN_ORDER

@@ -2,8 +2,9 @@
 
 from functools import partial
 
+from fixtures.clause.about import apis
+
 from fixtures.families import HOOK_KINDS
-from fixtures.judge.about import apis
 from suites.names import BACKWARD, FORWARD
 from suites.shapes import wider
 

@@ -1,10 +1,10 @@
 """Which inputs and outputs have an entry in what a full backward hook is given, and which objects they are."""
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import NUMBERS, plans
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Forward, Hook, Input, Leaf, Of, Plan
 from suites.backward.sources import INPUT_VIEW, OUTPUT_VIEW, POSITIONAL

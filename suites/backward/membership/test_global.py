@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
 from suites.backward.plans import MAYBE_SCALE, row, steps_on_line

@@ -2,13 +2,13 @@
 
 from typing import Any, Callable, Dict, List
 
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from suites.backward.modules import module_of
 from suites.backward.plans import FULL_KINDS, MAYBE_SCALE, row
@@ -139,7 +139,7 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
     source=(PRE_REPLACES, "https://github.com/pytorch/pytorch/pull/116454"),
     asked="modify grad_output of first layer raw images works with "
     "register_full_backward_pre_hook to change weight gradients",
-    concern="full_backward_pre returns ?inputs_need_no_grad",
+    matters_if="full_backward_pre returns ?inputs_need_no_grad",
     needs=PRE,
     readings=(
         Reading(

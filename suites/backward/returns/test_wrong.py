@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Blank, Chain, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.backward.modules import outcome_of
@@ -125,7 +125,7 @@ def test_full_containers(subject: Subject, plan: Plan) -> None:
     says="A full backward hook that returns a gradient where no input needs one ends backward() in RuntimeError.",
     source=(ONLY_NONE, FROM_OUTPUT),
     asked="returning modified grad_input first layer raw images crash can not return value gradient is none",
-    concern="full_backward returns ?inputs_need_no_grad",
+    matters_if="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     value="RuntimeError",
     wrong={"ignored": "accepted"},
@@ -173,8 +173,8 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
     says="A legacy backward hook that returns a bare tensor, a list or a number ends backward() in TypeError.",
     source="measured",
     asked="expected hook to return tuple old register_backward_hook single gradient returned crash type",
-    concern="backward returns ?returns_wrong",
-    effect="raises",
+    matters_if="backward returns ?returns_wrong",
+    effect="error",
     value="TypeError",
     wrong={"taken": "accepted"},
     witness={"returned": "g", "hooks": 1},
@@ -223,7 +223,7 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
     source="measured",
     asked="old register_backward_hook returning tuple of none stops "
     "gradient weights never updated whole network grad missing",
-    concern="backward returns",
+    matters_if="backward returns",
     readings=(
         Reading(
             "goes on",
@@ -236,8 +236,8 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
             "<1.6",
             "After a legacy backward hook returned None for each gradient, a multiplication raises RuntimeError.",
             {"undefined_passes": False},
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
     ),
     witness=Plan(

@@ -2,11 +2,11 @@
 
 from typing import Any, List, Tuple
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.names import POST_ACCUMULATE
 from suites.tensors import item, leaf, outcome

@@ -2,11 +2,11 @@
 
 from typing import Any, List, Tuple
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 
 ABOUT = "register_hook"
@@ -85,7 +85,7 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
     source="code: torch/include/torch/csrc/autograd/functions/accumulate_grad.h "
     '"sum is not sparse, and we must change the TensorImpl type"',
     asked="tied embedding and output projection language model hook layout fires how many times",
-    concern="tensor ?sparse",
+    matters_if="tensor ?sparse",
     value="once",
     wrong={"for each use": "each"},
     witness={"uses": [([1], True), 1], "columns": 1},

@@ -5,11 +5,11 @@ Registering and removing while hooks run is the delicate part; torch 1.10 change
 
 from typing import Any, List
 
+from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.sources import CALLED, REFUSED, REMOVES
@@ -162,9 +162,9 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
     where="no tensor is changed in place",
     source=SNAPSHOT,
     asked="unregister a second callback from within the first one is it skipped immediately",
-    concern="tensor ?removes_inside",
+    matters_if="tensor ?removes_inside",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "still called", {"tensor_hooks_iterate": "snapshot"}),
         "The tensor hooks of a tensor are listed before the first one runs: one removed meanwhile is still called.",
         ("", "gone at once", {"tensor_hooks_iterate": "live"}),
@@ -212,9 +212,9 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     says="A tensor hook that a running tensor hook registers on its own tensor is not called in the same pass.",
     source=SNAPSHOT,
     asked="add callback from inside callback for same activation fires now or next iteration",
-    concern="tensor ?registers_inside",
+    matters_if="tensor ?registers_inside",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "waits", {"tensor_hooks_iterate": "snapshot"}),
         "The tensor hooks of a tensor are listed before the first one runs: one registered meanwhile waits.",
         ("", "joins at once", {"tensor_hooks_iterate": "live"}),
@@ -288,9 +288,9 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
     says="However many tensor hooks a running one registers on its own tensor, none is called in the same pass.",
     source=SNAPSHOT,
     asked="infinite loop if callback keeps adding callbacks to same activation while running thousands",
-    concern="tensor ?registers_inside",
+    matters_if="tensor ?registers_inside",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "wait", {"tensor_hooks_iterate": "snapshot"}),
         "Tensor hooks that a running one registers on its own tensor wait for the next pass, however many.",
         ("", "join at once", {"tensor_hooks_iterate": "live"}),
@@ -326,9 +326,9 @@ def test_many_registered(subject: Subject, plan: Plan) -> None:
     says="A tensor hook that calls x._backward_hooks.clear() does not stop the later tensor hooks of x in that pass.",
     source=SNAPSHOT,
     asked="empty the private dict of callbacks inside callback to stop remaining ones",
-    concern="tensor ?removes_inside",
+    matters_if="tensor ?removes_inside",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "still called", True),
         "The tensor hooks of x are listed before the first one runs: clearing x._backward_hooks stops none.",
         ("", "gone at once", False),

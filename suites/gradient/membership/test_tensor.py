@@ -2,10 +2,10 @@
 
 from typing import Any, List
 
+from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.sources import REFUSED
 from suites.tensors import leaf, outcome
@@ -90,7 +90,7 @@ def test_without_a_graph(subject: Subject, row: List[str]) -> None:
     source=("docs: torch.Tensor.register_post_accumulate_grad_hook", "measured"),
     asked="where are register_hook callbacks stored private attribute inspect list count clear all nonetype empty",
     about=("register_hook", "register_post_accumulate_grad_hook"),
-    concern="tensor_dict",
+    matters_if="tensor_dict",
     instead="look at _post_accumulate_grad_hooks too, where the tensor has it.",
     readings=(
         Reading(
@@ -98,14 +98,14 @@ def test_without_a_graph(subject: Subject, row: List[str]) -> None:
             "<2.1",
             "A tensor has one kind of hook, kept in its _backward_hooks.",
             value=(None, ["_backward_hooks"]),
-            headline=False,
+            says_the_same=False,
         ),
         Reading(
             "two",
             ">=2.1",
             "Post-accumulate hooks of a tensor are in its _post_accumulate_grad_hooks, not in _backward_hooks.",
             value=(None, ["_backward_hooks", "_post_accumulate_grad_hooks"]),
-            effect="other",
+            effect="silent",
         ),
     ),
     note="Before 1.10 retain_grad() put its own hook into _backward_hooks as well.",

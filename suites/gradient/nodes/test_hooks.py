@@ -3,13 +3,13 @@
 from math import prod
 from typing import Any
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Fan, Forward, Give, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.nodes.plans import NONES, acts, both
 from suites.gradient.nodes.sources import AFTER_TENSOR_HOOKS, HAS_PRE, HOOK

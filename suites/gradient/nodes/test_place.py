@@ -3,11 +3,11 @@
 from math import prod
 from typing import Any, List
 
+from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Edit, Plan
 from suites.gradient.nodes.sources import HAS_PRE, HOOK, PRE_REPLACES

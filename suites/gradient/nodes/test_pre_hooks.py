@@ -2,11 +2,11 @@
 
 from math import prod
 
+from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.gradient.nodes.plans import NONES, acts, both
@@ -112,10 +112,10 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
     source=AFTER_TENSOR_HOOKS,
     asked="register_prehook order relative to tensor callbacks sees final "
     "modified activation gradient registration time irrelevant",
-    concern="node_pre ?hooked_again",
+    matters_if="node_pre ?hooked_again",
     needs=HAS_PRE,
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "after", {"node_pre_order": "last"}),
         "Pre-hooks of a node run after all tensor hooks of its output.",
         ("", "by turns", {"node_pre_order": "registered"}),

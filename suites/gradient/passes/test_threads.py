@@ -2,10 +2,10 @@
 
 from typing import Any, List
 
+from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import at_once
 from suites.tensors import leaf
@@ -24,9 +24,9 @@ CALLER = (
     source=CALLER,
     asked="is callback run in main thread contextvars thread local "
     "profiler logging autograd worker thread DataLoader worker",
-    concern="tensor ?thread_local",
+    matters_if="tensor ?thread_local",
     readings=by_release(
-        "other",
+        "silent",
         ("1.6", "the caller's", [(True, "set")] * 2),
         "On the CPU tensor hooks run in the thread that called backward(), be it the main thread or another.",
         ("", "one of the engine's", [(False, "unset")] * 2),
@@ -116,9 +116,9 @@ def test_one_graph(subject: Subject, passes: List[int]) -> None:
     where="no backward() runs inside a hook",
     source=CALLER,
     asked="contextvar set in tensor hook visible after backward thread local value lost",
-    concern="tensor ?thread_local",
+    matters_if="tensor ?thread_local",
     readings=by_release(
-        "other",
+        "silent",
         ("1.6", "set", True),
         "On the CPU a context variable that a tensor hook sets is still set after backward().",
         ("", "not set", False),
@@ -147,9 +147,9 @@ def test_context_stays(subject: Subject, passes: int) -> None:
     says="On the CPU only the outermost 61 of backward() calls nested in hooks run in the caller's thread.",
     source="measured",
     asked="recursive backward inside hook runs on different thread deep nesting checkpoint thread local missing",
-    concern="tensor ?thread_local ?calls_backward",
+    matters_if="tensor ?thread_local ?calls_backward",
     readings=by_release(
-        "other",
+        "silent",
         ("1.6", "to depth 60", 61),
         "On the CPU only the outermost 61 of backward() calls nested in hooks run in the caller's thread.",
         ("", "never", 0),

@@ -3,12 +3,12 @@
 import warnings
 from typing import Any, List
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.hooking import FEW
 from suites.modes.networks import ANYWHERE, BY, checkpointed, hook, network, ones, within
 from suites.modes.sources import EARLY, FORMS, STOPS

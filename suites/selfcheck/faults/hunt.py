@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from fixtures.clause.clause import CLAUSES, Clause
 from hypothesis import HealthCheck, Phase, settings
 
-from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.judge.subject import Subject, TracesDiffer
 from fixtures.judge.verdict import judge
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.stages.eager import Eager
 from fixtures.stages.stage import missing
 from suites.deviations import CAUSES
-from suites.selfcheck.everything import import_suites
+from suites.selfcheck.all_clauses import import_suites
 from suites.selfcheck.faults.base import FAULTS, Fault
 
 QUICK, FULL = 15, 100

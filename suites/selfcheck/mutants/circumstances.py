@@ -1,6 +1,6 @@
 """Mutants of the model that are wrong in some circumstances only: faults that nobody has to write by hand.
 
-A circumstance is a word of `fixtures/judge/usual.py`: what a program may have beyond the usual one. A mutant under two
+A circumstance is a word of `fixtures/clause/usual.py`: what a program may have beyond the usual one. A mutant under two
 words is the model, but for plans that have both; a plan that has both and shows the mutant shows that fault. So each
 mutant and each pair of words make a fault, and it is counted of how many the plans of the whole grammar show.
 """
@@ -11,11 +11,12 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from fixtures.graph.graph import TooLarge
-from fixtures.judge.usual import WORDS
+from fixtures.clause.usual import WORDS
+from fixtures.graph.errors import TooLarge
+
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan
-from suites.selfcheck.everything import drawn
+from suites.selfcheck.all_clauses import drawn
 from suites.selfcheck.mutants.clauses import CONTRACT
 from suites.selfcheck.mutants.model import SMALL, WHOLE, all_mutants, play
 from suites.selfcheck.mutants.mutate import Hung, Mutant, lines_of

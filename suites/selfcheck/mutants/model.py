@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from fixtures.clause.clause import CLAUSES
+from fixtures.graph.errors import TooLarge
+
 from fixtures.families import FAMILIES, Kind
 from fixtures.families.place import Place
 from fixtures.graph import engine, graph
-from fixtures.graph.graph import TooLarge
-from fixtures.judge.clause import CLAUSES
 from fixtures.judge.subject import Playable
 from fixtures.model import module
 from fixtures.model.contract import FACTS, OLDEST, Contract, contract_for, installed_version
@@ -22,7 +23,7 @@ from fixtures.plan.grammar import Plan
 from fixtures.plan.program import programs_in
 from fixtures.play.trace import Trace
 from fixtures.state import model as state
-from suites.selfcheck.everything import drawn
+from suites.selfcheck.all_clauses import drawn
 from suites.selfcheck.mutants import corners
 from suites.selfcheck.mutants.clauses import DRAWING, PATIENCE
 from suites.selfcheck.mutants.mutate import Hung, Mutant, at_most, functions, mutants
