@@ -21,7 +21,7 @@ from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan
 from fixtures.stages.modes import MODES
-from suites.selfcheck.everything import drawn, import_suites
+from suites.selfcheck.all_clauses import drawn, import_suites
 from suites.selfcheck.faults.base import swap
 
 import_suites()

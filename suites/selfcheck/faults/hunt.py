@@ -19,7 +19,7 @@ from fixtures.model.contract import contract_for, installed_version
 from fixtures.stages.eager import Eager
 from fixtures.stages.stage import missing
 from suites.deviations import CAUSES
-from suites.selfcheck.everything import import_suites
+from suites.selfcheck.all_clauses import import_suites
 from suites.selfcheck.faults.base import FAULTS, Fault
 
 QUICK, FULL = 15, 100

@@ -22,7 +22,7 @@ from fixtures.plan.grammar import Plan
 from fixtures.plan.program import programs_in
 from fixtures.play.trace import Trace
 from fixtures.state import model as state
-from suites.selfcheck.everything import drawn
+from suites.selfcheck.all_clauses import drawn
 from suites.selfcheck.mutants import corners
 from suites.selfcheck.mutants.clauses import DRAWING, PATIENCE
 from suites.selfcheck.mutants.mutate import Hung, Mutant, at_most, functions, mutants

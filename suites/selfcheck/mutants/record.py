@@ -12,7 +12,7 @@ from typing import Any
 
 from fixtures.judge.clause import CLAUSES
 from fixtures.judge.subject import Playable
-from suites.selfcheck.everything import drawn
+from suites.selfcheck.all_clauses import drawn
 from suites.selfcheck.mutants.clauses import CONTRACT, DRAWING, PLANS, RECORD, accepts
 from suites.selfcheck.mutants.model import SMALL, WHOLE, all_mutants, attempt, drawn_once, play
 from suites.selfcheck.mutants.mutate import Hung, Mutant, lines_of
