@@ -5,7 +5,7 @@ The cells follow. A clause that demands another answer to a fact of a cause devi
 
 from typing import Tuple
 
-from fixtures.judge.cause import Cause, Deviating
+from fixtures.clause.cause import Cause, Deviating
 
 PULL = "https://github.com/pytorch/pytorch/pull/"
 ISSUE = "https://github.com/pytorch/pytorch/issues/"
@@ -17,7 +17,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.5,<1.7",
         reason="The engine rethrew the text of a Python exception from C++.",
         ref=PULL + "43684",
-        effect="raises",
+        effect="error",
         says="Every exception that a hook raises leaves backward() as RuntimeError.",
         facts={"engine_keeps_error_type": False},
         clauses=(
@@ -88,7 +88,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.13",
         reason="remove_spectral_norm looks for its own class, but load pre-hooks are wrapped since 1.13; not reported.",
         ref="measured",
-        effect="raises",
+        effect="error",
         says="remove_spectral_norm leaves a load pre-hook, for which load_state_dict misses weight_orig.",
         clauses=(
             Deviating(
@@ -103,7 +103,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=2.8",
         reason="The early return for undefined gradients moved out of the accumulation in 2.8; not reported upstream.",
         ref="measured",
-        effect="other",
+        effect="silent",
         says="A post-accumulate hook is called if its leaf's gradient is undefined: .grad stays None or as it was.",
         facts={"post_accumulate_sees_none": True},
         clauses=(Deviating("gradient.accumulated.undefined", name="called all the same"),),
@@ -113,7 +113,7 @@ CAUSES: Tuple[Cause, ...] = (
         "<1.10",
         reason="retain_grad was a Python hook that did not expect an undefined gradient.",
         ref=PULL + "92604",
-        effect="raises",
+        effect="error",
         says="With a full backward hook AttributeError ends backward() if an output that keeps its gradient gets none.",
         facts={"retain_of_none": "AttributeError"},
         clauses=(
@@ -146,7 +146,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.10,<2.0",
         reason="retain_grad moved to C++ in 1.10 without expecting an undefined gradient.",
         ref=PULL + "92604",
-        effect="raises",
+        effect="error",
         says="With a full backward hook RuntimeError ends backward() if an output that keeps its gradient gets none.",
         facts={"retain_of_none": "RuntimeError"},
         clauses=(
@@ -164,7 +164,7 @@ CAUSES: Tuple[Cause, ...] = (
         "<2.0",
         reason="The hook of retain_grad stayed with the tensor when detach_() made it a leaf.",
         ref=PULL + "92604",
-        effect="other",
+        effect="silent",
         clauses=(
             Deviating(
                 "retain.versions.became_a_leaf",
@@ -179,7 +179,7 @@ CAUSES: Tuple[Cause, ...] = (
         "<1.9",
         reason="The first cut of full hooks looked for its node on the first tensor.",
         ref=PULL + "59204",
-        effect="raises",
+        effect="error",
         says="With a full backward hook the call raises AttributeError if the first tensor input needs no gradient.",
         facts={"full_first_must_need_grad": True},
         clauses=(Deviating("backward.given.frozen_input", name="the first must need it"),),
@@ -189,7 +189,7 @@ CAUSES: Tuple[Cause, ...] = (
         "<1.9",
         reason="The first cut of full hooks was called from the input side only.",
         ref=ISSUE + "56380",
-        effect="other",
+        effect="silent",
         says="A full backward hook of a module whose inputs need no gradient is not called.",
         facts={"full_without_input": "silent"},
         clauses=(
@@ -207,7 +207,7 @@ CAUSES: Tuple[Cause, ...] = (
         "<1.9",
         reason="The first cut of full hooks asked whether tensors require grad, not whether grad mode is on.",
         ref=ISSUE + "59901",
-        effect="raises",
+        effect="error",
         says="Under no_grad the call of a module with a full backward hook raises AttributeError.",
         facts={"full_without_grad": "AttributeError"},
         clauses=(Deviating("backward.membership.under_no_grad", name="AttributeError"),),
@@ -217,7 +217,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.9,<1.10",
         reason="Hooks were set up where requires_grad was true, whether grad mode was on or not.",
         ref=ISSUE + "59901",
-        effect="raises",
+        effect="error",
         says="Under no_grad the call of a module with a full backward hook raises RuntimeError.",
         facts={"full_without_grad": "RuntimeError"},
         clauses=(Deviating("backward.membership.under_no_grad", name="RuntimeError"),),
@@ -227,7 +227,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=2.0,<2.3",
         reason="The node at the output forgot its gradients when it had called the hooks itself.",
         ref=PULL + "116454",
-        effect="other",
+        effect="silent",
         says="What a full backward pre-hook returns is dropped if no input of the module needs a gradient.",
         facts={"full_output_returns": "none if input"},
     ),
@@ -236,7 +236,7 @@ CAUSES: Tuple[Cause, ...] = (
         "<1.10",
         reason="The hooks of a tensor were iterated live; a hook that removed itself was freed while it was in use.",
         ref=ISSUE + "66037",
-        effect="raises",
+        effect="error",
         clauses=(
             Deviating(
                 "gradient.crash.removes_itself_and_replaces",
@@ -251,7 +251,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=2.0,<2.15",
         reason="The node of a view whose base was changed in place was not made anew before the hook was put on it.",
         ref=ISSUE + "196459",
-        effect="raises",
+        effect="error",
         clauses=(
             Deviating(
                 "gradient.crash.hook_on_a_stale_view",
@@ -266,7 +266,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.13,<2.0",
         reason="The node of a view whose base was changed was not made anew before it was asked to keep gradients.",
         ref=PULL + "92604",
-        effect="raises",
+        effect="error",
         clauses=(
             Deviating(
                 "gradient.crash.retain_on_a_stale_view",
@@ -281,7 +281,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=1.13",
         reason="Dense plus a sparse tensor of one expanded value, as sum() sends it back, adds nothing; not reported.",
         ref="measured",
-        effect="other",
+        effect="silent",
         clauses=(
             Deviating(
                 "gradient.kinds.sparse_and_dense",
@@ -295,7 +295,7 @@ CAUSES: Tuple[Cause, ...] = (
         ">=2.0,<2.10",
         reason="A Python tensor that died cleared the hooks of its gradient accumulator, which a leaf shares with it.",
         ref="measured",
-        effect="other",
+        effect="silent",
         clauses=(
             Deviating(
                 "saved.unpack.leaf",

@@ -23,8 +23,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
 
+from fixtures.clause.clause import CLAUSES, Clause
 from fixtures.draw.contract import draw_for
-from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.judge.subject import Playable
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.part import CLASSES

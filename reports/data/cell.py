@@ -26,7 +26,7 @@ class Cell:
     digest: str = ""
     #: The releases on which the text of `digest` was run, where it was not run on this one: see `record --restamp`.
     restamped: tuple[str, ...] = ()
-    #: What its plans need that the torch lacks in the mode: dotted names, and gaps of the mode.
+    #: What its plans need that the torch lacks in the mode: dotted names, and exclusions of the mode.
     lacks: tuple[str, ...] = ()
 
     @classmethod

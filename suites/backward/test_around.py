@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.backward.hooked import MAYBE_PRE, MAYBE_SCALE, NO_INPUT, PAIR, row, script
@@ -63,10 +63,10 @@ def test_parameters_first(subject: Subject, plan: Plan) -> None:
     source=(RULE_2, "https://github.com/pytorch/pytorch/issues/149938"),
     asked="first layer on raw data param grad is none or stale inside register_full_backward_hook too early",
     level="implied",
-    concern="full_backward ?inputs_need_no_grad",
+    matters_if="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.9", "before them", {"full_without_input": "output"}),
         "If no input needs a gradient, a module's full backward hook runs before its parameters get gradients.",
         ("", "silent", {"full_without_input": "silent"}),

@@ -5,10 +5,10 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.hooked import MAYBE_SCALE
 from suites.backward.sources import EXECUTED, PRE_CALLED, REPLACES, RULE_1, RULE_2
@@ -98,9 +98,9 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
     source="measured",
     asked="old register_backward_hook none in grad_input when "
     "computing only parameter gradient with torch autograd grad",
-    concern="backward ?asked",
+    matters_if="backward ?asked",
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "not computed", {"computes_unasked": False}),
         "autograd.grad for the weight alone gives a legacy backward hook None for the input.",
         ("", "computed", {"computes_unasked": True}),
@@ -146,10 +146,10 @@ def test_backward_weight(subject: Subject, plan: Plan) -> None:
     where="m returns a tensor made from m.weight",
     source=(RULE_2, "docs: torch.autograd.backward"),
     asked="module hook fires anyway for first layer on raw data when backward restricted to a parameter",
-    concern="full_backward ?inputs_need_no_grad ?asked",
+    matters_if="full_backward ?inputs_need_no_grad ?asked",
     needs=(FULL, "torch.autograd.backward(inputs)"),
     readings=by_release(
-        "other",
+        "silent",
         ("1.9", "at the output", {"full_without_input": "output"}),
         "If no input needs a gradient, backward(inputs=[weight]) calls the full backward hook.",
         ("", "silent", {"full_without_input": "silent"}),

@@ -6,8 +6,8 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
 from suites.backward.hooked import AN_INPUT, MAYBE_SCALE, NO_INPUT, PAIR, row, script
@@ -91,10 +91,10 @@ def test_stale_pre(subject: Subject, plan: Plan) -> None:
     see="backward.errors.raising_full",
     source="measured",
     asked="hook crash on first layer with raw data are weights left without grad after exception",
-    concern="full_backward raises ?inputs_need_no_grad",
+    matters_if="full_backward raises ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.9", "before them", {"full_without_input": "output"}),
         "If no input needs a gradient, the full backward hook runs before the parameters get their gradients.",
         ("", "silent", {"full_without_input": "silent"}),
@@ -123,22 +123,22 @@ def test_raising_without_input(subject: Subject, plan: Plan) -> None:
     source=TYPE_IS_LOST,
     asked="old register_backward_hook throws exception do errors "
     "propagate is grad still filled or left none after crash",
-    concern="backward raises",
+    matters_if="backward raises",
     readings=(
         Reading(
             "as it is",
             "!=1.5.*,!=1.6.*",
             "backward() raises what a legacy backward hook raised, with its own type.",
             {"engine_keeps_error_type": True},
-            effect="raises",
+            effect="error",
         ),
         Reading(
             "as RuntimeError",
             ">=1.5,<1.7",
             "If a legacy backward hook raises, backward() raises RuntimeError, whatever the hook raised.",
             {"engine_keeps_error_type": False},
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
     ),
     witness=script(2, (Hook("backward", "m0", "h0", (Raise(),)), Hook("backward", "m0", "h1")), (), 1),

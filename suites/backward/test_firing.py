@@ -5,8 +5,8 @@ from typing import Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.hooked import ANY_KIND, FULL_KINDS, MAYBE_SCALE, PAIR, row
@@ -118,11 +118,11 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
     see="backward.structures.unseen_inputs",
     source=RULE_1,
     asked="layer result not connected to its differentiable argument module hook never called silent",
-    concern="full_backward ?first_needs_no_grad",
+    matters_if="full_backward ?first_needs_no_grad",
     note="Rule 1 of the docs since 2.8; those of 1.13 to 2.7 promised a call whenever outputs get gradients.",
     needs=FULL,
     readings=by_release(
-        "raises",
+        "error",
         ("1.9", "silent", {"full_first_must_need_grad": False}),
         "A full backward hook does not run if the one input that needs a gradient gets none.",
         ("", "refused", {"full_first_must_need_grad": True}),

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.sources import (
@@ -173,7 +173,7 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
     source="measured",
     asked="grad_input all zero instead of none for argument with "
     "requires_grad false why not missing grad_input is None",
-    concern="full_backward ?first_needs_no_grad",
+    matters_if="full_backward ?first_needs_no_grad",
     needs=FULL,
     readings=(
         Reading(
@@ -214,7 +214,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     source=(RULE_2, TESTS + "test_hook_no_requires_grad", FROM_OUTPUT),
     asked="why is grad_input none in the first layer hook on raw "
     "images requires_grad false first layer grad_input is None",
-    concern="full_backward ?inputs_need_no_grad",
+    matters_if="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
         Reading(
@@ -299,12 +299,12 @@ def test_each_call(subject: Subject, plan: Plan) -> None:
     source=(TENSORS_ONLY, DOCS, "release 2.0: a module warns that backward hooks need tensor outputs"),
     asked="huggingface modeloutput register_full_backward_hook never fires "
     "silent on dictionary result backward hook uncalled dict output",
-    concern="full_backward ?output_other",
+    matters_if="full_backward ?output_other",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the module's inputs are computed; here they are.",
     needs=FULL,
     readings=by_release(
-        "raises",
+        "error",
         ("1.13", "not called", {"full_without_output": "skipped"}),
         "A full backward hook of a module that returns a dict is not called.",
         ("", "refused", {"full_without_output": "raises"}),

@@ -6,8 +6,8 @@ from typing import Any, Callable, Dict, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.hooked import module_of
 from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
@@ -96,10 +96,10 @@ def test_without_hook(subject: Subject, edit: str) -> None:
     source=(IN_PLACE, ERRORS),
     asked="multiply layer result after call crashes relu_ following conv error view modified inplace custom "
     "function forbidden BackwardHookFunctionBackward view modified inplace relu after full backward hook",
-    concern="full_backward ?output_edited",
+    matters_if="full_backward ?output_edited",
     needs=FULL,
     readings=by_release(
-        ("raises", "raises"),
+        ("error", "error"),
         ("1.9", "at once", ("edit", VIEW)),
         "Changing in place the output of a module with a full backward hook raises RuntimeError.",
         ("", "late", ("backward", "RuntimeError")),
@@ -123,11 +123,11 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     source=(IN_PLACE, ERRORS),
     asked="inplace relu after first conv on raw images crashes with hook backwardhookfunctionbackward "
     "view BackwardHookFunctionBackward view modified inplace relu after full backward hook",
-    concern="full_backward ?output_edited ?inputs_need_no_grad",
+    matters_if="full_backward ?output_edited ?inputs_need_no_grad",
     note="For an output that needs a gradient, because a parameter does.",
     needs=FULL,
     readings=by_release(
-        ("raises", "nothing"),
+        ("error", "none"),
         ("1.9", "refused", ("edit", VIEW)),
         "If no input needs a gradient, changing the output of a hooked module raises RuntimeError.",
         ("", "accepted", ("fine",)),
@@ -168,10 +168,10 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
     source=(IN_PLACE, ERRORS),
     asked="silently edited activation without tracking then later op crashes view created by custom function "
     "with hook BackwardHookFunctionBackward view modified inplace relu after full backward hook",
-    concern="full_backward ?output_edited",
+    matters_if="full_backward ?output_edited",
     needs=FULL,
     readings=by_release(
-        ("raises", "raises"),
+        ("error", "error"),
         ("1.9", "the next use", ("backward", VIEW)),
         "With a full backward hook an output changed under no_grad raises RuntimeError as a changed view.",
         ("", "backward()", ("backward", "RuntimeError"), "too"),
@@ -194,11 +194,11 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
     source=(IN_PLACE, ERRORS),
     asked="hook on relu inplace true crashes backwardhookfunctionbackward is a view and is being modified "
     "inplace BackwardHookFunctionBackward view modified inplace relu after full backward hook",
-    concern="full_backward ?edits_its_input",
+    matters_if="full_backward ?edits_its_input",
     note="The usual case is ReLU(inplace=True): hooked itself, first in a hooked container, or after a hooked layer.",
     needs=FULL,
     readings=by_release(
-        ("raises", "nothing"),
+        ("error", "none"),
         ("1.9", "refused", (("forward", VIEW), ("forward", VIEW))),
         "With a full backward hook a call that changes the input raises RuntimeError.",
         ("", "accepted", (("fine",), ("backward", "RuntimeError"))),

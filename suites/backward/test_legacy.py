@@ -6,7 +6,7 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.hooked import FEW
 
@@ -42,10 +42,10 @@ def shapes(make: Any, *size: int) -> Any:
     source="measured",
     asked="register_backward_hook fully connected layer grad_input order "
     "shape transposed weight addmm grad_input wrong shape order Linear",
-    concern="backward ?linear ?not_a_matrix",
+    matters_if="backward ?linear ?not_a_matrix",
     note=PROMISE + " In all versions a matrix has bias, input, weight; others without bias the product.",
     readings=by_release(
-        "other",
+        "silent",
         ("2.1", "product alone", ()),
         "For a contiguous input that is not 2-D nn.Linear gives a legacy backward hook one gradient.",
         ("1.12", "sum for 1-D and 4-D", (1, 4), "too"),
@@ -107,10 +107,10 @@ def test_convolution(
     where=("x is a float32 batch", "each gets a gradient, is used once, no other hook"),
     source="measured",
     asked="register_backward_hook on temporal conv audio layer grad_input order signal kernel bias",
-    concern="backward ?convolution",
+    matters_if="backward ?convolution",
     note=PROMISE,
     readings=by_release(
-        "other",
+        "silent",
         ("1.11", "of the convolution", True),
         "nn.Conv1d gives a legacy backward hook the gradients of the convolution.",
         ("", "of a reshape", False),
@@ -137,9 +137,9 @@ def test_convolution_1d(
     where=("each is used once and gets a gradient", "there is no other hook"),
     source="measured",
     asked="register_backward_hook on layernorm transformer what are three grad_input entries gamma beta",
-    concern="backward ?layer_norm",
+    matters_if="backward ?layer_norm",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "one output", []),
         "nn.LayerNorm gives a legacy backward hook a grad_output of one entry.",
         ("", "three outputs", [None, None], "too"),
@@ -161,9 +161,9 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
     where=("t needs no gradient, x is used once, one shape", "there is no other hook"),
     source="measured",
     asked="register_backward_hook on criterion mean squared error grad_input second entry missing for target",
-    concern="backward ?loss",
+    matters_if="backward ?loss",
     readings=by_release(
-        "other",
+        "silent",
         ("1.7", "with target", [None]),
         "nn.MSELoss gives a legacy backward hook an entry for the target too.",
         ("", "without target", []),
@@ -189,9 +189,9 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
     where=("the input is a float32 batch", "only num_layers or bias is set; oneDNN is on"),
     source="measured",
     asked="register_backward_hook on rnn grad_input seven tensors what do they mean hidden cell weights",
-    concern="backward ?lstm",
+    matters_if="backward ?lstm",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "the last layer", True),
         "nn.LSTM gives a legacy backward hook 7 entries: input, four parameters, two states.",
         ("", "each step", False),

@@ -5,7 +5,7 @@ import warnings
 import weakref
 from typing import Any, List, Tuple
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
 from suites.names import FUTURE
@@ -20,11 +20,11 @@ ABOUT = "register_backward_hook"
     source=(OTHER_NODES, LEGACY, FUTURE, "release 1.8: full backward hooks"),
     asked="using a non full backward hook when forward contains multiple autograd nodes "
     "is deprecated message deprecated non-full register_backward_hook warning",
-    concern="backward",
+    matters_if="backward",
     instead="register_full_backward_hook, from torch 1.8 on.",
     note="Also for a leaf input and for a factor that is a constant: the check looks at the nodes behind the output's.",
     readings=by_release(
-        ("warns", "warns", "nothing"),
+        ("warning", "warning", "none"),
         ("2.4", "FutureWarning", ["FutureWarning"] * 7 + [None]),
         "For y = x.exp().exp() a call with a legacy backward hook gives a FutureWarning.",
         ("1.8", "UserWarning", ["UserWarning"] * 7 + [None], "too"),
@@ -72,9 +72,9 @@ def test_warnings(subject: Subject) -> None:
     where="the hook does not refer to the module",
     source=(DEAD, "https://github.com/pytorch/pytorch/pull/80139"),
     asked="deleted model del layer garbage collected then backprop crashes weakref old register_backward_hook",
-    concern="backward ?module_gone",
+    matters_if="backward ?module_gone",
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "RuntimeError", (False, "RuntimeError", 0)),
         "A legacy backward hook does not keep its module alive.",
         ("", "kept", (True, "called", 1)),
@@ -106,9 +106,9 @@ def test_dead_module(subject: Subject) -> None:
     says="register_backward_hook() accepts what cannot be called, for example a number.",
     source="measured",
     asked="old register function takes wrong object silently no type check typo passing integer",
-    concern="never",
+    matters_if="never",
     readings=by_release(
-        ("raises", "raises"),
+        ("error", "error"),
         ("1.13", "until backward", ["registered", "called", "TypeError"]),
         "backward() raises TypeError for a legacy backward hook that cannot be called.",
         ("", "until forward", ["registered", "TypeError"], "too"),

@@ -5,8 +5,8 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, steps_on_line
@@ -129,9 +129,9 @@ def dropping(kind: str, *does: Tuple[Any, ...]) -> Plan:
     says="A forward hook that removes a legacy backward hook of its module does not stop it for that call.",
     source="measured",
     asked="unregister register_backward_hook during the layers own call still triggers that step",
-    concern="backward ?registers_inside",
+    matters_if="backward ?registers_inside",
     readings=by_release(
-        "other",
+        "silent",
         ("1.8", "at the start", {"legacy_taken": "start"}),
         "A legacy backward hook that a forward hook of its module removes still runs for that call.",
         ("", "at the end", {"legacy_taken": "end"}),
@@ -289,7 +289,7 @@ def test_once_per_backward(subject: Subject, plan: Plan) -> None:
     says="Under no_grad a module with a full backward hook can be called; its hook does not run for that call.",
     source=(RULE_3, UNDER_NO_GRAD),
     asked="evaluation validation inference with torch no_grad and registered hook crash or silent never triggered",
-    concern="full_backward ?no_grad",
+    matters_if="full_backward ?no_grad",
     needs=FULL,
     readings=(
         Reading(

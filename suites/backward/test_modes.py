@@ -6,8 +6,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.hooked import FEW, line
 from suites.backward.sources import RULE_1, RULE_3
@@ -95,10 +95,10 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
     says="In inference mode a module with a full backward hook can be called.",
     source=UNDER_NO_GRAD,
     asked="torch inference_mode with hooked model crash or works fine deployment prediction",
-    concern="full_backward ?no_grad",
+    matters_if="full_backward ?no_grad",
     needs=(FULL, "torch.inference_mode"),
     readings=by_release(
-        "raises",
+        "error",
         ("1.10", "accepted", "accepted"),
         "In inference mode a call of a module with a full backward hook is accepted.",
         ("", "refused", "RuntimeError"),
@@ -131,10 +131,10 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
     where="the hook leaves the grad mode as it is",
     source="measured",
     asked="rerun layer from inside its own hook recursion recompute activations requires_grad false result memory",
-    concern="full_backward ?calls_module",
+    matters_if="full_backward ?calls_module",
     needs=FULL,
     readings=by_release(
-        "raises",
+        "error",
         ("1.10", "plain", "plain"),
         "In a full backward hook, without create_graph, no graph is made for a call of its module.",
         ("1.9", "RuntimeError", "RuntimeError"),
@@ -171,10 +171,10 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
     source=UNDER_NO_GRAD,
     asked="activation checkpointing gradient checkpointing does recompute "
     "trigger hooks twice or count them double checkpoint recompute",
-    concern="full_backward ?checkpoint",
+    matters_if="full_backward ?checkpoint",
     needs=FULL,
     readings=by_release(
-        "raises",
+        "error",
         ("1.10", "once", "once"),
         "Full backward hooks under checkpoint run as often as without it.",
         ("1.9", "RuntimeError", "RuntimeError"),
@@ -234,7 +234,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
     where=("the tensor needs a gradient", "grad mode is on"),
     source=("note: extending.html#forward-mode-ad", "measured"),
     asked="forward mode jvp make_dual crash with hook trying to use forward ad with backwardhookfunction",
-    concern="full_backward ?forward_mode",
+    matters_if="full_backward ?forward_mode",
     needs=(FULL, "torch.autograd.forward_ad.dual_level"),
     readings=(
         Reading(
@@ -242,23 +242,23 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
             ">=1.10",
             "A dual tensor that meets a full backward hook raises NotImplementedError.",
             value="NotImplementedError",
-            effect="raises",
+            effect="error",
         ),
         Reading(
             "RuntimeError",
             ">=1.9,<1.10",
             "A dual tensor that meets a full backward hook raises RuntimeError.",
             value="RuntimeError",
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
         Reading(
             "no tangent",
             "<1.9",
             "A dual tensor loses its tangent at every operation, with or without hooks.",
             value=None,
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
     ),
     witness={"weight": 2, "hooks": 1},

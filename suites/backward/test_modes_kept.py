@@ -7,9 +7,9 @@ from typing import Any, List
 
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.clause.clause import Reading, by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.backward.hooked import FEW, line
 from suites.backward.sources import FIRING
 from suites.names import CLEARING, FULL, PRE, WARNED
@@ -21,12 +21,12 @@ from suites.names import CLEARING, FULL, PRE, WARNED
         "Full backward hooks of one call that run though no input needs a gradient give one UserWarning.",
         (FIRING, WARNED),
         asked="full backward hook is firing when gradients computed with respect to outputs since no inputs require",
-        concern="full_backward ?inputs_need_no_grad",
+        matters_if="full_backward ?inputs_need_no_grad",
         instead="let an input of the hooked module require grad, or filter the warning.",
         where=("inputs are by position", "one backward(), all warnings shown"),
         needs=FULL,
         readings=by_release(
-            ("warns", "nothing"),
+            ("warning", "none"),
             ("2.8", "warned", ["UserWarning"]),
             "Where no input needs a gradient, the full backward hooks of one call together give one UserWarning.",
             ("", "in silence", []),
@@ -40,7 +40,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
         "Full backward pre-hooks alone give no warning where no input needs a gradient.",
         ("https://github.com/pytorch/pytorch/pull/190685", "https://github.com/pytorch/pytorch/issues/189093"),
         asked="register_full_backward_pre_hook on raw data quiet no userwarning about requires_grad why",
-        concern="full_backward_pre ?inputs_need_no_grad ?alone",
+        matters_if="full_backward_pre ?inputs_need_no_grad ?alone",
         where="the module returns a tensor or a tuple of tensors",
         needs=PRE,
         readings=(
@@ -49,8 +49,8 @@ from suites.names import CLEARING, FULL, PRE, WARNED
                 ">=2.8,<2.14",
                 "Where no input needs a gradient, full backward pre-hooks alone give the full backward hooks' warning.",
                 value=["UserWarning"],
-                headline=False,
-                effect="warns",
+                says_the_same=False,
+                effect="warning",
             ),
             Reading(
                 "no warning",
@@ -83,10 +83,10 @@ def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -
     see="backward.twice.stale",
     source=CLEARING,
     asked="does register_full_backward_hook leak gpu memory by holding grads after training step output stored in list",
-    concern="full_backward ?kept_alive",
+    matters_if="full_backward ?kept_alive",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "released", False),
         "A full backward hook that has run does not keep its grad_output alive.",
         ("", "kept", True),
@@ -109,10 +109,10 @@ def test_gradients_released(subject: Subject) -> None:
     says="A full backward hook does not make backward(create_graph=True) leak its graph once .grad is set to None.",
     source=(CLEARING, "https://github.com/pytorch/pytorch/issues/82528"),
     asked="memory leak gradient penalty double backward with hook reference cycle out of memory",
-    concern="full_backward ?create_graph",
+    matters_if="full_backward ?create_graph",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "released", 0),
         "A graph of create_graph=True through a module with a full backward hook is freed once .grad is None.",
         ("", "leaked", 5),

@@ -7,10 +7,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Forward, Freeze, Hook, Input, Leaf, Of, Plan
 from fixtures.play.trace import Trace
 from suites.backward.hooked import FEW
@@ -109,11 +109,11 @@ def same(trace: Trace) -> List[bool]:
         asked="why is the argument inside forward not the same object "
         "anymore after register_full_backward_hook all copied",
         about="register_full_backward_hook",
-        concern="full_backward ?first_needs_no_grad",
+        matters_if="full_backward ?first_needs_no_grad",
         where=("inputs are tensors, by position", "grad mode is on"),
         needs=FULL,
         readings=by_release(
-            "other",
+            "silent",
             ("1.11", "all", {"frozen_is_wrapped": True}),
             "With a full backward hook, forward is given new tensors for all inputs if one needs a gradient.",
             ("", "those that need one", {"frozen_is_wrapped": False}),
@@ -139,12 +139,12 @@ def same(trace: Trace) -> List[bool]:
         asked="evaluation mode without tracking same object passed through hook no copies identity id check",
         level="observed",
         about="register_full_backward_hook",
-        concern="full_backward ?no_grad",
+        matters_if="full_backward ?no_grad",
         docs="contradicts",
         note=VIEWS,
         needs=FULL,
         readings=by_release(
-            "raises",
+            "error",
             ("1.10", "the same", {"full_without_grad": "skipped"}),
             "Under no_grad a full backward hook leaves inputs and outputs the objects they were.",
             ("1.9", "RuntimeError", {"full_without_grad": "RuntimeError"}),
@@ -184,12 +184,12 @@ def objects(subject: Subject, plan: Plan, *, row: Any) -> None:
     says="A loss on the state of an LSTM alone gives gradients, but does not call its full backward hook.",
     source=(PAST_THE_OUTPUT, DOCS),
     asked="register_full_backward_hook on rnn never fires when classifier uses only h_n final hidden nested tuple",
-    concern="full_backward ?lstm",
+    matters_if="full_backward ?lstm",
     docs="contradicts",
     note="The docs promise a call whenever gradients for the inputs are computed; with a loss on a state they are.",
     needs=FULL,
     readings=by_release(
-        "raises",
+        "error",
         ("1.13", "silent", [[1, 2, True], "silent", 1]),
         "A loss on the state of an LSTM alone gives gradients, but does not call its full backward hook.",
         ("1.9", "refused", [[1, 2, True], "RuntimeError", 1]),

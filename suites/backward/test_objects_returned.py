@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Give, Plan, Scale, hooks_of
 from suites.backward.hooked import FEW, outcome_of, returning
 from suites.backward.sources import DOCS, ONLY_NONE, PRE_DOCS
@@ -101,10 +101,10 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
     says="Where no input needs a gradient, a full backward hook may return a tuple of None, but not a list.",
     source=(ONLY_NONE, FROM_OUTPUT),
     asked="return type on first layer raw data error hook expected none square brackets crash",
-    concern="full_backward returns ?inputs_need_no_grad",
+    matters_if="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
-        ("raises", "other"),
+        ("error", "silent"),
         ("1.9", "refused", {"full_without_input": "output"}),
         "Where no input needs a gradient, a full backward hook that returns a list ends backward() in an error.",
         ("", "never called", {"full_without_input": "silent"}),
@@ -134,10 +134,10 @@ def test_list_without_input(subject: Subject, plan: Plan) -> None:
     see="backward.objects.list_without_input",
     source="measured",
     asked="several hooks on same layer grad_input type changes between them concatenation tuple plus list typeerror",
-    concern="full_backward returns ?hooked_again",
+    matters_if="full_backward returns ?hooked_again",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "list", {"full_list_stays": True}),
         "A list from a full backward hook stays a list for the next one.",
         ("", "tuple", {"full_list_stays": False}),

@@ -5,10 +5,10 @@ from typing import Any, Callable, Dict, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, module_of, row
 from suites.backward.sources import DOCS, IN_ORDER, OBSERVES, PRE_REPLACES, REPLACES
@@ -138,7 +138,7 @@ def test_pre_chain(subject: Subject, plan: Plan) -> None:
     source=(PRE_REPLACES, "https://github.com/pytorch/pytorch/pull/116454"),
     asked="modify grad_output of first layer raw images works with "
     "register_full_backward_pre_hook to change weight gradients",
-    concern="full_backward_pre returns ?inputs_need_no_grad",
+    matters_if="full_backward_pre returns ?inputs_need_no_grad",
     needs=PRE,
     readings=(
         Reading(

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Forward, Give, Hook, Input, Leaf, Plan
 
@@ -29,7 +29,7 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
     source="measured",
     asked="old register_backward_hook returning tuple of none stops "
     "gradient weights never updated whole network grad missing",
-    concern="backward returns",
+    matters_if="backward returns",
     readings=(
         Reading(
             "goes on",
@@ -42,8 +42,8 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
             "<1.6",
             "After a legacy backward hook returned None for each gradient, a multiplication raises RuntimeError.",
             {"undefined_passes": False},
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
     ),
     witness=Plan(

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Blank, Give, Plan, Scale, hooks_of
 from suites.backward.hooked import FEW, outcome_of, returning
@@ -122,7 +122,7 @@ def test_full_containers(subject: Subject, plan: Plan) -> None:
     says="A full backward hook that returns a gradient where no input needs one ends backward() in RuntimeError.",
     source=(ONLY_NONE, FROM_OUTPUT),
     asked="returning modified grad_input first layer raw images crash can not return value gradient is none",
-    concern="full_backward returns ?inputs_need_no_grad",
+    matters_if="full_backward returns ?inputs_need_no_grad",
     needs=FULL,
     value="RuntimeError",
     wrong={"ignored": "accepted"},
@@ -170,8 +170,8 @@ def test_pre_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> N
     says="A legacy backward hook that returns a bare tensor, a list or a number ends backward() in TypeError.",
     source="measured",
     asked="expected hook to return tuple old register_backward_hook single gradient returned crash type",
-    concern="backward returns ?returns_wrong",
-    effect="raises",
+    matters_if="backward returns ?returns_wrong",
+    effect="error",
     value="TypeError",
     wrong={"taken": "accepted"},
     witness={"returned": "g", "hooks": 1},

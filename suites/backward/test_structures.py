@@ -8,8 +8,8 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS, plans
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Chain, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
 from suites.backward.hooked import FEW, module_of, run
@@ -92,10 +92,10 @@ def test_twice(subject: Subject, plan: Plan) -> None:
     where="another output needs a gradient",
     source="https://github.com/pytorch/pytorch/pull/59204",
     asked="layer returns one tracked and one detach result hook grad_output none for it nonetype no attribute",
-    concern="full_backward ?output_detached",
+    matters_if="full_backward ?output_detached",
     needs=FULL,
     readings=by_release(
-        "raises",
+        "error",
         ("1.9", "None", "None"),
         "A full backward hook has None for a detached output, whichever output comes first.",
         ("", "refused", "AttributeError"),
@@ -146,10 +146,10 @@ def unseen(draw: Any) -> Plan:
     see="backward.given.dict_output",
     source=(RULE_2, POSITIONAL, FROM_OUTPUT),
     asked="hidden states passed by name or inside a list hook fires early grad_input empty timing wrong",
-    concern="full_backward ?inputs_need_no_grad",
+    matters_if="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.9", "at the output", {"full_without_input": "output"}),
         "A full backward hook that sees no input with a gradient runs when the output has its gradient.",
         ("", "silent", {"full_without_input": "silent"}),
@@ -175,12 +175,12 @@ def test_unseen_inputs(subject: Subject, plan: Plan) -> None:
     source=(TENSORS_ONLY, DOCS, "https://github.com/pytorch/pytorch/pull/87547"),
     asked="hook silently ignored when layer gives non tuple container "
     "huggingface generator result detection model losses",
-    concern="full_backward|full_backward_pre ?output_other",
+    matters_if="full_backward|full_backward_pre ?output_other",
     docs="contradicts",
     note=RULE + " Only a warning while running tells so.",
     needs=FULL,
     readings=by_release(
-        ("warns", "nothing", "raises"),
+        ("warning", "none", "error"),
         ("2.0", "with a warning", ["UserWarning"]),
         "With a full backward hook, the first call in which a module returns a list or dict gives a UserWarning.",
         ("1.13", "in silence", [], "too"),
@@ -226,10 +226,10 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
     where="every warning is shown",
     source=(TENSORS_ONLY, "https://github.com/pytorch/pytorch/pull/87547"),
     asked="layer without return statement for non full backward expected tensor or tuple of tensors got nonetype",
-    concern="full_backward|full_backward_pre ?output_none",
+    matters_if="full_backward|full_backward_pre ?output_none",
     needs=FULL,
     readings=by_release(
-        ("warns", "nothing"),
+        ("warning", "none"),
         ("2.0", "warned", ["UserWarning"]),
         "A module call that returns None gives one UserWarning if the module has a full backward hook.",
         ("", "in silence", []),

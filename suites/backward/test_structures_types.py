@@ -5,8 +5,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of, slots
 from suites.backward.hooked import FEW, PAIR, module_of, returning, run
@@ -24,10 +24,10 @@ class Pair(tuple):
     says="A collections.namedtuple that a module with a full backward hook returns keeps its class.",
     source=KEEPS_CLASS,
     asked="named fields of result missing after hook attribute access still works isinstance namedtuple huggingface",
-    concern="full_backward|full_backward_pre ?output_tuple_class",
+    matters_if="full_backward|full_backward_pre ?output_tuple_class",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("2.2", "kept", {"full_keeps_class": True}),
         "A collections.namedtuple that a module with a full backward hook returns keeps its class.",
         ("", "a plain tuple", {"full_keeps_class": False}),
@@ -110,10 +110,10 @@ def test_legacy_first(subject: Subject, plan: Plan) -> None:
     source="https://github.com/pytorch/pytorch/issues/61026",
     asked="custom tensor type lost after hook type of result metadata wrapper isinstance",
     level="observed",
-    concern="full_backward|full_backward_pre ?output_tensor_class",
+    matters_if="full_backward|full_backward_pre ?output_tensor_class",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("2.2", "kept", "Special"),
         "With a full backward hook, a tensor subclass that the module returns stays one.",
         ("", "lost", "Tensor"),
@@ -147,7 +147,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
     source=(KEEPS_CLASS, DOCS),
     asked="does hook break named return such as max sort values indices result struct sequence type preserved",
     level="observed",
-    concern="full_backward|full_backward_pre ?output_tuple_class",
+    matters_if="full_backward|full_backward_pre ?output_tuple_class",
     note="Since 2.2: torch.return_types cannot be made so, nor a tuple class that takes one iterable. A class of that "
     "sort that holds one tensor is made by iterating over it: the output of the module changes without a word.",
     needs=FULL,
@@ -156,15 +156,15 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
             "rebuilt from its tensors",
             ">=2.2",
             "With a full backward hook, tuple classes that do not take items one by one raise TypeError, or change.",
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
             value=["TypeError", "TypeError", ("Pair", [[[[2.0, 0.0]], [[1.0, 0.0]]]], [2.0, 0.0], [])],
         ),
         Reading(
             "a plain tuple",
             "<2.2",
             "With a full backward hook, an output of a tuple class becomes a plain tuple.",
-            effect="other",
+            effect="silent",
             value=[("tuple", [[[[2.0, 2.0]], [[1.0, 1.0], None]]], [2.0, 2.0], [])] * 2
             + [("tuple", [[[[2.0, 2.0]], [[1.0, 1.0]]]], [2.0, 2.0], [])],
         ),
@@ -186,10 +186,10 @@ def test_rebuilt(subject: Subject) -> None:
     where=("it is passed by position", "grad mode is on"),
     source="measured",
     asked="sparse coo adjacency graph network layer crash after adding hook not implemented view",
-    concern="full_backward ?sparse",
+    matters_if="full_backward ?sparse",
     needs=FULL,
     readings=by_release(
-        ("raises", "raises"),
+        ("error", "error"),
         ("1.9", "NotImplementedError", "NotImplementedError"),
         "A sparse input that needs a gradient raises NotImplementedError in a module with a full backward hook.",
         ("", "RuntimeError", "RuntimeError", "too"),

@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import NUMBERS, plans
-from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan, Raise, Train, hooks_of
 from fixtures.play.trace import Trace

@@ -5,8 +5,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DOCS, PAST_OUTPUT
 from suites.names import CLEARING, FULL, PAST_THE_OUTPUT
@@ -79,12 +79,12 @@ def test_create_graph(subject: Subject, passes: List[bool], hooks: int, again: b
     source=(PAST_OUTPUT, DOCS, MISSED),
     asked="gradient penalty wgan gp hook not fired on double backprop only first "
     "order double backward create_graph second derivative gradient penalty",
-    concern="full_backward ?create_graph",
+    matters_if="full_backward ?create_graph",
     docs="contradicts",
     note=RULE,
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "silent", 1),
         "Of autograd.grad for x and a backward() of that gradient only the first calls m's full backward hook.",
         ("", "called again", 2),
@@ -119,10 +119,10 @@ def test_second_pass(subject: Subject, what: str, number: int, hooks: int) -> No
     source=(CLEARING, MISSED),
     asked="hessian vector product deep network which layers hooks trigger on higher order backprop "
     "last layer silent double backward create_graph second derivative gradient penalty",
-    concern="full_backward ?create_graph",
+    matters_if="full_backward ?create_graph",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "below the curve", 0),
         "In a chain of 2 * x and x ** 3, a second derivative runs full backward hooks before the last x ** 3.",
         ("", "the curve too", 1),
@@ -158,10 +158,10 @@ def test_second_pass_of_many(subject: Subject, curved: List[bool], number: int) 
     source=CLEARING,
     asked="scaled gradient with higher order derivative is factor applied again squared in hessian "
     "wrong double backprop double backward create_graph second derivative gradient penalty",
-    concern="full_backward returns ?create_graph",
+    matters_if="full_backward returns ?create_graph",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "once", 1),
         "For x ** 3, a factor of the full backward hook is in the first and in the second derivative once.",
         ("", "twice", 2),
@@ -192,12 +192,12 @@ def test_replacement(subject: Subject, number: int, factors: List[int]) -> None:
     source=(PAST_OUTPUT, DOCS, "https://github.com/pytorch/pytorch/issues/57157", PAST_THE_OUTPUT),
     asked="loss uses activation upstream but bypasses layer result is hook skipped silently or "
     "crash partial graph double backward create_graph second derivative gradient penalty",
-    concern="full_backward ?output_missed",
+    matters_if="full_backward ?output_missed",
     docs="contradicts",
     note=RULE + " The output was passed inside a container, or its tensor was taken before the wrapping.",
     needs=FULL,
     readings=by_release(
-        "raises",
+        "error",
         ("1.13", "silent", "silent"),
         "A full backward hook whose output a pass does not reach is not called, and the gradient is right.",
         ("", "refused", "RuntimeError"),

@@ -5,10 +5,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import plans
 from fixtures.draw.shapes import LAYOUTS, SHAPES
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of
 from suites.backward.hooked import FEW
@@ -69,10 +69,10 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
     source=(REPLACES, "measured"),
     asked="several hooks intermediate one gives wrong size no error validation happens only at end of chain",
     level="observed",
-    concern="full_backward returns ?returns_wrong",
+    matters_if="full_backward returns ?returns_wrong",
     needs=FULL,
     readings=by_release(
-        "raises",
+        "error",
         ("1.13", "the last", {"full_checked_each": False}),
         "A full backward hook may return any shape and dtype where a later one returns fitting ones.",
         ("", "each", {"full_checked_each": True}),
@@ -106,10 +106,10 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
     source=(INPUT_VIEW, "measured"),
     asked="argument with requires_grad false also copied identity differs when hook set mask not same object",
     level="observed",
-    concern="full_backward ?first_needs_no_grad",
+    matters_if="full_backward ?first_needs_no_grad",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("1.11", "new", {"frozen_is_wrapped": True}),
         "Where one input needs a gradient, a full backward hook replaces all inputs by new tensors.",
         ("", "the same", {"frozen_is_wrapped": False}),
@@ -148,9 +148,9 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
     says="The legacy backward hook of a module that only casts its input to another dtype has one grad_input entry.",
     source=(LEGACY, "measured"),
     asked="register_backward_hook on half to float conversion layer mixed precision grad_input single element",
-    concern="backward ?other_dtype",
+    matters_if="backward ?other_dtype",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "one", {"cast_has_two_inputs": False}),
         "The legacy backward hook of a module that only changes the dtype is given one gradient, of the input.",
         ("", "two", {"cast_has_two_inputs": True}),

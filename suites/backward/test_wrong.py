@@ -5,10 +5,10 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS, plans
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Add, Backward, Forward, Give, Hook, Input, Plan, hooks_of
 from suites.backward.hooked import FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS
@@ -59,10 +59,10 @@ def test_longer(subject: Subject, plan: Plan) -> None:
     where="weight * x modules are chained by position, one hook each",
     source="measured",
     asked="blocked gradient with none what does previous layer hook get nonetype crash norm upstream",
-    concern="full_backward returns ?returns_none_inside",
+    matters_if="full_backward returns ?returns_none_inside",
     needs=FULL,
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "none", {"full_output_returns": "none"}),
         "Weights of the module before one whose full backward hook returned (None,) get no gradient.",
         ("", "zeros", {"full_output_returns": "zeros"}, "too"),
@@ -196,10 +196,10 @@ def test_registered_in_pre_hook(subject: Subject, plan: Plan) -> None:
     says="A call under no_grad runs no full backward hook or pre-hook of its module, and is no error.",
     source=(RULE_3, UNDER_NO_GRAD),
     asked="validation loop hooks never triggered when grad disabled silent no exception",
-    concern="full_backward ?no_grad",
+    matters_if="full_backward ?no_grad",
     needs=FULL,
     readings=by_release(
-        "raises",
+        "error",
         ("1.10", "accepted", {"full_without_grad": "skipped"}),
         "A call under no_grad sets up no full backward hook or pre-hook.",
         ("1.9", "RuntimeError", {"full_without_grad": "RuntimeError"}),

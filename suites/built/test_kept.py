@@ -4,8 +4,8 @@ from typing import Any, List
 
 from hypothesis import strategies as st
 
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.built.changed import WAYS, called, linear
 from suites.hooking import FEW, PRE_OR_NOT, in_turn, kinds_of, numbered
 from suites.tensors import multiplies

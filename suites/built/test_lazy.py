@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, UP_TO_TWO
 from suites.names import ISSUE

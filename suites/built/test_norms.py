@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.built.changed import WAYS, called, linear
 from suites.gradient.said import DEEPCOPY
 from suites.hooking import FEW, UP_TO_TWO
@@ -131,7 +131,7 @@ def test_loaded(subject: Subject) -> None:
     says="After remove_spectral_norm a module loads the state dict that it then gives.",
     source=(REMOVES_ALL, PULL + "22545"),
     asked="Missing key weight_orig weight_u in state_dict after remove_spectral_norm load_state_dict fails",
-    concern="never",
+    matters_if="never",
     value="accepted",
     wrong={"refuses": "RuntimeError"},
     witness={"modules": 1},

@@ -6,7 +6,7 @@ from typing import Any, Callable, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.built.changed import called, linear
 from suites.gradient.said import DEEPCOPY

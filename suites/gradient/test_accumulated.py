@@ -7,8 +7,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Ask, Backward, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
 from suites.gradient.products import starts
@@ -188,7 +188,7 @@ UNDEFINED = Plan(
         'code: torch/include/torch/csrc/autograd/variable.h ".grad field has been accumulated into"',
     ),
     asked="unused parameter custom function returns no grad register_post_accumulate_grad_hook never fires ddp waiting",
-    concern="post_accumulate ?gradient_undefined",
+    matters_if="post_accumulate ?gradient_undefined",
     docs="contradicts",
     note="The docs say that the hook is called when .grad has been updated; since 2.8 it is called without.",
     needs=(POST_ACCUMULATE, PRE),

@@ -6,8 +6,8 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
 from suites.gradient.asking import INNER, NET, ROOT, answer, asking, hooks_when_asked
@@ -33,8 +33,8 @@ CAPTURED = (
         "<2.0",
         "Asked for one tensor alone, autograd.grad calls no tensor hook of it: the gradient returns as it came.",
         {"hooks_when_asked": False},
-        headline=False,
-        effect="other",
+        says_the_same=False,
+        effect="silent",
     ),
 )
 WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forward(), Ask(("x0",))))
@@ -48,7 +48,7 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
     source=(ALWAYS, HOOKS_IN_ORDER, "https://github.com/pytorch/pytorch/issues/35802"),
     asked="does register_hook on image affect torch autograd grad result "
     "saliency adversarial attack modified gradient autograd.grad",
-    concern="tensor ?asked",
+    matters_if="tensor ?asked",
     readings=HOOKED + CAPTURED,
     witness=WITNESS,
 )
@@ -84,7 +84,7 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
     source=(ALWAYS, HOOKS_IN_ORDER),
     asked="gradient of loss wrt itself does register_hook fire same tensor as output and input autograd.grad",
     about=("register_hook", "autograd.grad"),
-    concern="tensor inner ?root",
+    matters_if="tensor inner ?root",
     readings=(
         Reading(
             "called",
@@ -97,16 +97,16 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
             ">=1.8,<1.9",
             "autograd.grad(y, y) calls the tensor hooks of y and ignores what they return.",
             value=(True, False),
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
         Reading(
             "not called",
             "<2.0",
             "autograd.grad(y, y) calls no tensor hook of y.",
             value=(False, False),
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
     ),
     witness={"factors": [10], "first": 1},
@@ -163,9 +163,9 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
     source=(GRAD_DOCS, RETAINED_LAST, HOOKS_IN_ORDER),
     asked="retain_grad with torch autograd grad shows different value than "
     "returned result activation grad attribute hooked autograd.grad",
-    concern="retain_grad ?asked ?changing_hook",
+    matters_if="retain_grad ?asked ?changing_hook",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "the hooked one", {"retain_grad": "last"}),
         "After y.retain_grad() autograd.grad(z, (y, w)) sets y.grad to what all tensor hooks of y leave.",
         ("", "by registration", {"retain_grad": "slot"}),
@@ -230,7 +230,7 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
     see="gradient.asked.together_with_a_leaf",
     source=(TRAVERSED, HOOKS_IN_ORDER),
     asked="duplicate entries in inputs of torch autograd grad does register_hook fire double shared list autograd.grad",
-    concern="tensor ?twice",
+    matters_if="tensor ?twice",
     readings=HOOKED + CAPTURED,
     witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),
 )
@@ -244,9 +244,9 @@ def test_same_input_twice(subject: Subject, plan: Plan) -> None:
     says="What a tensor hook raises is raised by autograd.grad, also if its tensor is the one asked for.",
     source=HOOKS_IN_ORDER,
     asked="exception inside register_hook with torch autograd grad does it propagate or swallowed autograd.grad",
-    concern="tensor raises ?asked",
+    matters_if="tensor raises ?asked",
     readings=by_release(
-        ("raises", "other"),
+        ("error", "silent"),
         ("2.0", "raised", {"hooks_when_asked": True}),
         "What a tensor hook raises is raised by autograd.grad, also if its tensor is the one asked for.",
         ("", "not called", {"hooks_when_asked": False}),

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 
@@ -33,7 +33,7 @@ def of_the_other_output(draw) -> Plan:
     source="measured",
     asked="register_hook on loss triggers though requested variable "
     "unrelated allow_unused none result disconnected autograd.grad",
-    concern="tensor inner ?root",
+    matters_if="tensor inner ?root",
     readings=(
         Reading(
             "called",
@@ -46,8 +46,8 @@ def of_the_other_output(draw) -> Plan:
             "<2.0,!=1.8.*",
             "autograd.grad(y, x) calls no tensor hook of the inner tensor y where y is not made from x.",
             {"unasked_root": "nothing"},
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
         Reading(
             "runs",

@@ -6,8 +6,8 @@ from typing import Any, Callable, Deque, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, UP_TO_TWO
 from suites.names import ISSUE, PULL
@@ -162,9 +162,9 @@ def test_inner_pass(subject: Subject, depth: int) -> None:
     source=(OF_A_PASS, ISSUE + "24965"),
     asked="queue_callback never fires with activation checkpoint reentrant backward callback lost",
     about=("queue_callback", "register_hook"),
-    concern="tensor ?queues_callback ?calls_backward",
+    matters_if="tensor ?queues_callback ?calls_backward",
     readings=by_release(
-        "other",
+        "silent",
         ("1.6", "waits", "waits"),
         "A callback that was queued before a hook runs an inner backward() runs at the end of the outer pass.",
         ("", "lost", "lost"),
@@ -199,9 +199,9 @@ def test_outer_pass(subject: Subject, before: int, passes: int, after: int) -> N
     source=(INSIDE, ISSUE + "66199"),
     asked="Final callbacks can only be installed during backward pass error queue_callback from forward",
     about=("queue_callback", "register_forward_hook"),
-    concern="forward ?queues_callback",
+    matters_if="forward ?queues_callback",
     readings=by_release(
-        ("raises", "other"),
+        ("error", "silent"),
         ("1.6", "refused", "RuntimeError"),
         "Outside a backward pass queue_callback raises RuntimeError.",
         ("", "dropped", "accepted"),
@@ -255,7 +255,7 @@ def test_failed_pass(subject: Subject, callbacks: int) -> None:
     source=("measured", ISSUE + "112438"),
     asked="exception inside queue_callback function propagates out of backward remaining callbacks skipped",
     about=("queue_callback", "register_hook"),
-    concern="tensor ?queues_callback",
+    matters_if="tensor ?queues_callback",
     value=("ZeroDivisionError", "accepted"),
     wrong={"kept back": ("accepted", "accepted")},
     witness={"before": 1, "behind": 1},
@@ -280,7 +280,7 @@ def test_error(subject: Subject, before: int, behind: int) -> None:
     source="measured",
     asked="is torch.is_grad_enabled inside queue_callback callback no_grad optimizer step at end of backward",
     about=("queue_callback", "register_hook"),
-    concern="tensor ?queues_callback",
+    matters_if="tensor ?queues_callback",
     readings=(
         Reading(
             "the pass's",
@@ -293,10 +293,12 @@ def test_error(subject: Subject, before: int, behind: int) -> None:
             "<1.10,!=1.5.*",
             "A callback runs in the grad mode in which backward() was called.",
             value="caller",
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
-        Reading("on", ">=1.5,<1.6", "A callback runs with grad mode on.", value="on", headline=False, effect="other"),
+        Reading(
+            "on", ">=1.5,<1.6", "A callback runs with grad mode on.", value="on", says_the_same=False, effect="silent"
+        ),
     ),
     witness={"passes": [(False, True), (False, False)]},
 )

@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import CONJUGATE
 from suites.tensors import item, outcome
@@ -22,10 +22,10 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
     where="z is used once and has the shape of w",
     source=CONJUGATE,
     asked="fft network imaginary part conjugated gradient wirtinger convention why sign flipped",
-    concern="tensor ?complex",
+    matters_if="tensor ?complex",
     needs="torch.view_as_real",
     readings=by_release(
-        "other",
+        "silent",
         ("1.7", "conjugate", "conjugate"),
         "For y = w * z the first tensor hook of a complex z is given the gradient of y times the conjugate of w.",
         ("", "not conjugate", "as it is"),
@@ -77,10 +77,10 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
     says="A tensor hook of a real tensor in a complex calculation is never given a complex gradient.",
     source=COMPLEX,
     asked="fft of real input does gradient have imaginary part real weight times complex64",
-    concern="tensor ?complex",
+    matters_if="tensor ?complex",
     needs="torch.view_as_real",
     readings=by_release(
-        "raises",
+        "error",
         ("1.7", "real", "real"),
         "For y = x * w, x real and w complex, a hook of x is given the real part of the complex gradient.",
         ("", "refused", "RuntimeError"),

@@ -6,8 +6,8 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import DEEPCOPY, MARKED, WARNED_OF
 from suites.names import RETAIN_IN_ENGINE
@@ -186,9 +186,9 @@ def test_nothing_to_lose(subject: Subject, make: str, way: str, order: List[int]
     where="each is given to x.register_hook itself",
     source=MARKED,
     asked="silence backward hooks will not be serialized message decorator wrapper for torch save ddp",
-    concern="tensor ?marked_unserializable ?pickled",
+    matters_if="tensor ?marked_unserializable ?pickled",
     readings=by_release(
-        "warns",
+        "warning",
         ("2.4", "in silence", []),
         "Pickling a tensor does not warn of its tensor hooks that are marked as unserializable.",
         ("", "warned all the same", WARNED),
@@ -218,9 +218,9 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     source=RETAIN_IN_ENGINE,
     asked="save activation to disk non leaf torch save load is_leaf grad_fn lost quiet",
     about="retain_grad",
-    concern="retain_grad ?pickled",
+    matters_if="retain_grad ?pickled",
     readings=by_release(
-        "warns",
+        "warning",
         ("1.10", "silent", []),
         "Pickling an inner tensor after retain_grad() does not warn, and the copy is a leaf.",
         ("", "warns", WARNED),

@@ -9,8 +9,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.names import RETAIN_DOCS, SNAPSHOT
@@ -38,7 +38,7 @@ def self_removing(draw: Any) -> Plan:
     says="A tensor hook that removes itself may still replace the gradient in that call, which is its last.",
     source=SNAPSHOT,
     asked="one shot hook calls handle remove within callback and return new grad still applied once only",
-    concern="tensor returns ?removes_inside",
+    matters_if="tensor returns ?removes_inside",
     note="Before 1.10 torch used the freed hook to check what it returned: a segmentation fault.",
     isolated=True,
 )
@@ -61,7 +61,7 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
     where=("y needs a gradient and is no view", "grad mode is on"),
     source=("https://github.com/pytorch/pytorch/pull/196514",),
     asked="register_hook on chunk of activation modified by inplace op crash or okay outdated indexing",
-    concern="tensor inner ?view ?edited_before",
+    matters_if="tensor inner ?view ?edited_before",
     value=([[2.0]], [30.0, 0.0]),
     wrong={"lost": ([], [30.0, 0.0])},
     note="From 2.0 to 2.14 registering followed a null pointer: a segmentation fault.",
@@ -86,7 +86,7 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
     where=("y needs a gradient and is no view", "grad mode is on"),
     source=RETAIN_DOCS,
     asked="keep gradient of chunk of activation modified by inplace op crash segfault or okay non leaf",
-    concern="retain_grad ?view ?edited_before",
+    matters_if="retain_grad ?view ?edited_before",
     value=([2.0], [30.0, 0.0]),
     wrong={"lost": (None, [30.0, 0.0])},
     note="In 1.13 the call followed a null pointer: a segmentation fault.",

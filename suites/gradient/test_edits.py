@@ -6,8 +6,8 @@ from typing import Any, Callable, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, hooks_of
 from suites.gradient.asking import INNER, NET, asked_alone, hooks_when_asked
@@ -187,9 +187,9 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
     source=HOOKS_IN_ORDER,
     asked="inplace clamp_ of gradient in register_hook visible with torch autograd grad saliency",
     level="observed",
-    concern="tensor edits ?asked",
+    matters_if="tensor edits ?asked",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "in the result", {"hooks_when_asked": True}),
         "autograd.grad(z, x) returns the gradient as the in-place tensor hooks of x left it, x a leaf or not.",
         ("", "the hook is not called", {"hooks_when_asked": False}),
@@ -218,9 +218,9 @@ KEPT = {
     source=(RETAINED_LAST, HOOKS_IN_ORDER),
     asked="does activation grad from retain_grad show value before or after inplace clip in register_hook order",
     about=("register_hook", "retain_grad"),
-    concern="retain_grad ?editing_hook",
+    matters_if="retain_grad ?editing_hook",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "what all hooks left", "all"),
         "y.retain_grad() keeps a copy of what all in-place tensor hooks of y left.",
         ("1.10", "none if it came first", "all or none"),

@@ -5,8 +5,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
 from suites.gradient.asking import INNER, NET
@@ -46,7 +46,7 @@ WITNESS = Plan(Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0
     says="An exception raised in a tensor hook leaves backward() with its own type.",
     source=(TYPE_IS_LOST, "https://github.com/pytorch/pytorch/issues/42560"),
     asked="catch valueerror or custom exception from hook is it wrapped as runtimeerror by autograd",
-    concern="tensor raises",
+    matters_if="tensor raises",
     readings=(
         Reading(
             "own type",
@@ -68,8 +68,8 @@ def test_own_type(subject: Subject, plan: Plan) -> None:
     says="backward() raises the same exception object that a tensor hook raised.",
     source=TYPE_IS_LOST,
     asked="except clause identity keep attributes and traceback on custom exception thrown inside autograd engine",
-    concern="tensor raises",
-    effect="raises",
+    matters_if="tensor raises",
+    effect="error",
     value=True,
     wrong={"another one": False},
     witness={"kind": ValueError, "inner": False, "before": 0, "after": 0},
@@ -174,7 +174,7 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
     says="After a tensor hook returned neither tensor nor None, no later hook of its tensor is called in that pass.",
     source=TENSOR_DOCS,
     asked="hook returned a float by mistake are remaining callbacks skipped logging stopped",
-    concern="tensor returns ?returns_wrong",
+    matters_if="tensor returns ?returns_wrong",
     readings=(
         Reading(
             "TypeError",
@@ -219,8 +219,8 @@ def test_bad_value_ends_the_chain(subject: Subject, plan: Plan) -> None:
     says="What a tensor hook raises, also KeyboardInterrupt, leaves backward() with its own type.",
     source=TYPE_IS_LOST,
     asked="ctrl c or custom exception inside register_hook caught by try except around loss class preserved",
-    concern="tensor raises",
-    effect="raises",
+    matters_if="tensor raises",
+    effect="error",
     value="",
     wrong={"swallowed": "accepted"},
     witness={"kind": KeyboardInterrupt, "before": 0, "anomaly": False, "inner": False},

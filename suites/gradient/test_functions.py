@@ -7,9 +7,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import FACTORS, plans
-from fixtures.judge.about import apis
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Hook, Plan
 from suites.tensors import leaf
@@ -64,7 +64,7 @@ def times(by: int, grad: Any) -> Any:
     source=("test: test/test_autograd.py TestAutograd.test_hook_with_no_name", NAMES),
     asked="functools partial attributeerror no __name__ when modifying grad scale clip with extra parameter",
     about="register_hook",
-    concern="tensor returns ?without_name",
+    matters_if="tensor returns ?without_name",
     readings=(
         Reading(
             "may",
@@ -77,8 +77,8 @@ def times(by: int, grad: Any) -> Any:
             "<1.6",
             "After a tensor hook without a __name__ has returned a gradient, the next backward() raises.",
             value="raises",
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
     ),
     witness={"kinds": ["partial"], "by": 2},

@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import REMOVES
 from suites.tensors import leaf
@@ -88,7 +88,7 @@ def test_removed_too_late(subject: Subject, inner: bool, removed: List[int]) -> 
     source=("docs: torch.Tensor.register_post_accumulate_grad_hook", "measured"),
     asked="where are register_hook callbacks stored private attribute inspect list count clear all nonetype empty",
     about=("register_hook", "register_post_accumulate_grad_hook"),
-    concern="tensor_dict",
+    matters_if="tensor_dict",
     instead="look at _post_accumulate_grad_hooks too, where the tensor has it.",
     readings=(
         Reading(
@@ -96,14 +96,14 @@ def test_removed_too_late(subject: Subject, inner: bool, removed: List[int]) -> 
             "<2.1",
             "A tensor has one kind of hook, kept in its _backward_hooks.",
             value=(None, ["_backward_hooks"]),
-            headline=False,
+            says_the_same=False,
         ),
         Reading(
             "two",
             ">=2.1",
             "Post-accumulate hooks of a tensor are in its _post_accumulate_grad_hooks, not in _backward_hooks.",
             value=(None, ["_backward_hooks", "_post_accumulate_grad_hooks"]),
-            effect="other",
+            effect="silent",
         ),
     ),
     note="Before 1.10 retain_grad() put its own hook into _backward_hooks as well.",

@@ -8,9 +8,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.edited import edited
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.said import OLD_NODE, OLD_VERSION
@@ -38,9 +38,9 @@ def edited_leaves(draw: Any) -> Plan:
     see="gradient.inplace.view_is_lost",
     source=(OLD_VERSION, "https://github.com/pytorch/pytorch/pull/92734"),
     asked="hooks registered before and after inplace multiply scale differ order which sees which gradient",
-    concern="tensor inner ?hooked_again ?edited_between",
+    matters_if="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "its own version", {"hooks_of_version": True}),
         "With y.mul_(5) between two tensor hooks of y, the first is given 5 times what the second leaves.",
         ("", "the first hook's version", {"hooks_of_version": False}),
@@ -68,9 +68,9 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
     see="gradient.inplace.view_is_lost",
     source=(OLD_NODE, OWN_VERSION),
     asked="inplace scale activation then override grad does it affect earlier or later value of variable",
-    concern="tensor inner returns ?hooked_again ?edited_between",
+    matters_if="tensor inner returns ?hooked_again ?edited_between",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "each in its place", {"hooks_of_version": True}),
         "A tensor hook put on y before y.mul_(5) replaces the old y's gradient, one put on after it the new y's.",
         ("", "all at the first", {"hooks_of_version": False}),
@@ -138,9 +138,9 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
         "https://github.com/pytorch/pytorch/pull/92734",
     ),
     asked="custom autograd function modifies its input inplace which gradient does earlier hook see",
-    concern="tensor inner ?hooked_again ?edited_between",
+    matters_if="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "its own version", "own"),
         "The first tensor hook of y, put on before a Function marks y dirty, gets what its backward returns for y.",
         ("", "the first hook's version", "first"),
@@ -197,9 +197,9 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
     source=(IN_PLACE_NOTE, OWN_VERSION),
     asked="hook silently never fires after copying values into tensor index assignment no longer leaf",
     level="observed",
-    concern="tensor ?became_inner",
+    matters_if="tensor ?became_inner",
     readings=by_release(
-        "nothing",
+        "none",
         ("2.0", "forgotten", False),
         "A leaf that y.mul_(w) makes an inner tensor y drops its tensor hooks: `_backward_hooks` is None.",
         ("", "listed, not called", True, "too"),

@@ -7,8 +7,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.gradient.asking import INNER, NET, asking
@@ -77,10 +77,10 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
     source=(INTO_GRAD, INNER_INPUTS),
     asked="activation grad filled via backward inputs argument includes hook "
     "modification parameters untouched grad stays none autograd.grad",
-    concern="tensor inner ?asked",
+    matters_if="tensor inner ?asked",
     needs=BACKWARD_INPUTS,
     readings=by_release(
-        "raises",
+        "error",
         ("1.10", "set", {"backward_inputs": "any"}),
         "backward(inputs=[y]) sets the .grad of an inner tensor y, as if y.retain_grad() was called before.",
         ("", "refused", {"backward_inputs": "leaves"}),
@@ -111,10 +111,10 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
     source=INNER_INPUTS,
     asked="ask for activation and parameter together in backward inputs "
     "is hook change included in activation grad autograd.grad",
-    concern="tensor inner ?asked",
+    matters_if="tensor inner ?asked",
     needs=BACKWARD_INPUTS,
     readings=by_release(
-        "raises",
+        "error",
         ("1.10", "set", {"backward_inputs": "any"}),
         "backward(inputs=(y, w)) adds to y.grad what the tensor hooks of y leave.",
         ("", "refused", {"backward_inputs": "leaves"}),

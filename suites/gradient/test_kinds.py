@@ -6,9 +6,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Remove, Scale
 from suites.gradient.said import EXAMPLE, GRAD_DTYPE, LAYOUT, OVERRIDABLE, REPLACES, SIGNATURE
@@ -117,9 +117,9 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     where=(".grad was None", "the leaf has no gaps, and no size is 1"),
     source=LAYOUT,
     asked="grad not contiguous transposed or channels_last parameter memory format memory layout mismatch warning",
-    concern="tensor ?strided",
+    matters_if="tensor ?strided",
     readings=by_release(
-        "other",
+        "silent",
         ("1.6", "the leaf's", "leaf"),
         "The .grad of a permuted leaf has the leaf's strides, the gradient in its hook may have others.",
         ("", "the gradient's", "gradient"),

@@ -5,7 +5,7 @@ from typing import Any, List, Optional, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import CYCLE
 from suites.names import POST_ACCUMULATE
@@ -73,9 +73,9 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
     says="A tensor hook that refers to its tensor's grad_fn outlives gc.collect() while the graph is alive.",
     source=GC,
     asked="closure over node gradient function garbage collector does callback vanish before loss backward",
-    concern="tensor inner ?refers_to_node",
+    matters_if="tensor inner ?refers_to_node",
     readings=by_release(
-        "other",
+        "silent",
         ("2.1", "survives", 2),
         "A tensor hook that refers to its tensor's grad_fn is called before and after gc.collect().",
         ("", "is collected", 1),

@@ -5,10 +5,10 @@ from typing import Any, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS, available
-from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 from suites.gradient.products import PLACES

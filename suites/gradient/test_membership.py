@@ -8,8 +8,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.said import CALLED, REFUSED, REMOVES
@@ -161,9 +161,9 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
     where="no tensor is changed in place",
     source=SNAPSHOT,
     asked="unregister a second callback from within the first one is it skipped immediately",
-    concern="tensor ?removes_inside",
+    matters_if="tensor ?removes_inside",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "still called", {"tensor_hooks_iterate": "snapshot"}),
         "The tensor hooks of a tensor are listed before the first one runs: one removed meanwhile is still called.",
         ("", "gone at once", {"tensor_hooks_iterate": "live"}),
@@ -211,9 +211,9 @@ def test_removed_by_another(subject: Subject, plan: Plan) -> None:
     says="A tensor hook that a running tensor hook registers on its own tensor is not called in the same pass.",
     source=SNAPSHOT,
     asked="add callback from inside callback for same activation fires now or next iteration",
-    concern="tensor ?registers_inside",
+    matters_if="tensor ?registers_inside",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "waits", {"tensor_hooks_iterate": "snapshot"}),
         "The tensor hooks of a tensor are listed before the first one runs: one registered meanwhile waits.",
         ("", "joins at once", {"tensor_hooks_iterate": "live"}),
@@ -287,9 +287,9 @@ def test_upstream_at_once(subject: Subject, plan: Plan) -> None:
     says="However many tensor hooks a running one registers on its own tensor, none is called in the same pass.",
     source=SNAPSHOT,
     asked="infinite loop if callback keeps adding callbacks to same activation while running thousands",
-    concern="tensor ?registers_inside",
+    matters_if="tensor ?registers_inside",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "wait", {"tensor_hooks_iterate": "snapshot"}),
         "Tensor hooks that a running one registers on its own tensor wait for the next pass, however many.",
         ("", "join at once", {"tensor_hooks_iterate": "live"}),

@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Fan, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
 from suites.gradient.asking import INNER, asked_alone
 from suites.gradient.products import LOOKS, NONES, SCALES, WRONG, acts, both, on_product, starts
@@ -297,10 +297,10 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
     source=AFTER_TENSOR_HOOKS,
     asked="register_prehook order relative to tensor callbacks sees final "
     "modified activation gradient registration time irrelevant",
-    concern="node_pre ?hooked_again",
+    matters_if="node_pre ?hooked_again",
     needs=HAS_PRE,
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "after", {"node_pre_order": "last"}),
         "Pre-hooks of a node run after all tensor hooks of its output.",
         ("", "by turns", {"node_pre_order": "registered"}),

@@ -6,8 +6,8 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import (
     Backward,
@@ -134,9 +134,9 @@ def test_failed_pass_frees(subject: Subject, plan: Plan) -> None:
     asked="higher order gradient hook fires twice create_graph hessian gradient penalty",
     level="implied",
     about=("register_hook", "autograd.grad"),
-    concern="tensor ?asked ?create_graph",
+    matters_if="tensor ?asked ?create_graph",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "hooks of inputs too", True),
         "autograd.grad calls the tensor hooks of its input x, in both passes of a second derivative of x ** 3.",
         ("", "no hooks of inputs", False),
@@ -233,8 +233,8 @@ def test_inside_a_hook(subject: Subject, factors: List[int], by: int) -> None:
     where=("the hook does not catch it", "at most 4 passes are nested"),
     source=TYPE_IS_LOST,
     asked="nested reentrant backpropagation crash from callback does error propagate to outer training loop",
-    concern="tensor raises ?calls_backward",
-    effect="raises",
+    matters_if="tensor raises ?calls_backward",
+    effect="error",
     value="",
     wrong={"swallowed": "accepted"},
     witness={"kind": KeyError, "depth": 1},

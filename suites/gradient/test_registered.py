@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import NEVER_REQUIRES, REFUSED
 from suites.names import SNAPSHOT
@@ -55,9 +55,9 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
     says="A tensor hook that calls x._backward_hooks.clear() does not stop the later tensor hooks of x in that pass.",
     source=SNAPSHOT,
     asked="empty the private dict of callbacks inside callback to stop remaining ones",
-    concern="tensor ?removes_inside",
+    matters_if="tensor ?removes_inside",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "still called", True),
         "The tensor hooks of x are listed before the first one runs: clearing x._backward_hooks stops none.",
         ("", "gone at once", False),

@@ -7,8 +7,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.gradient.said import FROM_LEAF, NEEDS_GRADIENT
@@ -84,10 +84,10 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     asked="vectorized jacobian vmap batched vector products hook shape does callback see batch dimension",
     level="observed",
     about=("register_hook", "autograd.grad"),
-    concern="tensor ?asked ?is_grads_batched",
+    matters_if="tensor ?asked ?is_grads_batched",
     needs="torch.autograd.grad(is_grads_batched)",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "hooks of inputs too", True),
         "With is_grads_batched tensor hooks of inputs and of inner tensors are called once, and may replace.",
         ("", "no hooks of inputs", False),

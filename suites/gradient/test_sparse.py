@@ -5,8 +5,8 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import DENSE_SUM, SPARSE
 
@@ -85,7 +85,7 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
     where="all uses are in the loss",
     source=DENSE_SUM,
     asked="tied embedding and output projection language model hook layout fires how many times",
-    concern="tensor ?sparse",
+    matters_if="tensor ?sparse",
     value="once",
     wrong={"for each use": "each"},
     witness={"uses": [([1], True), 1], "columns": 1},

@@ -5,8 +5,8 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import CHECKED, FREED, POST_LEAF, POST_NO_GRAD, POST_SIGNATURE
 from suites.names import POST_ACCUMULATE

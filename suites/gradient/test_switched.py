@@ -5,10 +5,10 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS, available
-from fixtures.judge.about import apis
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, Input, Leaf, Plan, Raise, Scale, hooks_of
 from suites.gradient.products import PLACES, starts
@@ -35,9 +35,9 @@ def switching(draw: Any) -> Plan:
     asked="requires_grad set false after computing loss freeze late does parameter callback "
     "fire grad not updated freeze unfreeze requires_grad parameter after registering",
     note="Once it requires grad again it gets its .grad, and has all the hooks that it had.",
-    concern="tensor ?switched_off",
+    matters_if="tensor ?switched_off",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "called", {"frozen_leaf_hooks": True}),
         "A leaf that is frozen between forward and backward has its tensor hooks called, and its .grad stays.",
         ("", "not called", {"frozen_leaf_hooks": False}),

@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.said import CALLER
 from suites.tensors import leaf
@@ -20,9 +20,9 @@ ABOUT = "register_hook"
     source=CALLER,
     asked="is callback run in main thread contextvars thread local "
     "profiler logging autograd worker thread DataLoader worker",
-    concern="tensor ?thread_local",
+    matters_if="tensor ?thread_local",
     readings=by_release(
-        "other",
+        "silent",
         ("1.6", "the caller's", [(True, "set")] * 2),
         "On the CPU tensor hooks run in the thread that called backward(), be it the main thread or another.",
         ("", "one of the engine's", [(False, "unset")] * 2),
@@ -128,9 +128,9 @@ def test_one_graph(subject: Subject, passes: List[int]) -> None:
     where="no backward() runs inside a hook",
     source=CALLER,
     asked="contextvar set in tensor hook visible after backward thread local value lost",
-    concern="tensor ?thread_local",
+    matters_if="tensor ?thread_local",
     readings=by_release(
-        "other",
+        "silent",
         ("1.6", "set", True),
         "On the CPU a context variable that a tensor hook sets is still set after backward().",
         ("", "not set", False),
@@ -159,9 +159,9 @@ def test_context_stays(subject: Subject, passes: int) -> None:
     says="On the CPU only the outermost 61 of backward() calls nested in hooks run in the caller's thread.",
     source="measured",
     asked="recursive backward inside hook runs on different thread deep nesting checkpoint thread local missing",
-    concern="tensor ?thread_local ?calls_backward",
+    matters_if="tensor ?thread_local ?calls_backward",
     readings=by_release(
-        "other",
+        "silent",
         ("1.6", "to depth 60", 61),
         "On the CPU only the outermost 61 of backward() calls nested in hooks run in the caller's thread.",
         ("", "never", 0),

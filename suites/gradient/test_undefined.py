@@ -8,8 +8,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.gradient.said import CALLED
@@ -87,9 +87,9 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
     source=("release 1.7: a custom Function may return None and it stays None", NONE_FROM_FUNCTION),
     asked="non-leaf activation feeding custom op non differentiable backward skipped callback "
     "receives nonetype gradient is None in a tensor hook NoneType unsupported operand",
-    concern="tensor inner ?gradient_undefined",
+    matters_if="tensor inner ?gradient_undefined",
     readings=by_release(
-        "other",
+        "silent",
         ("1.7", "called with None", None),
         "The None that a custom Function returns for an inner tensor is what its tensor hooks are given.",
         ("", "made zero", 0.0),
@@ -123,9 +123,9 @@ def test_inner_tensor(subject: Subject, before: int, after: int, hooks: int) -> 
     source=(HOOKS_IN_ORDER, UNDEFINED_ISSUE),
     asked="weight fed to custom op whose backward skips it callback still fires with "
     "nonetype gradient is None in a tensor hook NoneType unsupported operand",
-    concern="tensor ?gradient_undefined",
+    matters_if="tensor ?gradient_undefined",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "called with None", ([None], None)),
         "A tensor hook of a leaf is called with None where a custom Function returned None; .grad stays.",
         ("1.7", "not called", ([], None)),
@@ -209,9 +209,9 @@ def test_dropped_output(subject: Subject, plan: Plan) -> None:
     asked="torch autograd grad allow_unused non differentiable input custom backward nonetype "
     "in callback gradient is None in a tensor hook NoneType unsupported operand",
     about=("register_hook", "autograd.grad"),
-    concern="tensor ?asked ?gradient_undefined",
+    matters_if="tensor ?asked ?gradient_undefined",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "called", ([None], None, True)),
         "autograd.grad calls a tensor hook of an input with the None that a custom Function returned for it.",
         ("1.7", "not called", ([], None, False)),

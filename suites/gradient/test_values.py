@@ -9,9 +9,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import NUMBERS, plans
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import Contract
 from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of, walk
@@ -172,9 +172,9 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
     where=("no .grad was there", "the leaf has no gaps, no size 1"),
     source=LAYOUT,
     asked="parameter gradient memory format contiguous after returning transposed from callback fused optimizer",
-    concern="tensor ?strided",
+    matters_if="tensor ?strided",
     readings=by_release(
-        "other",
+        "silent",
         ("1.6", "the leaf's", {"grad_follows_leaf": True}),
         "A contiguous or transposed leaf has a .grad with the leaf's strides, whatever its tensor hooks returned.",
         ("", "row by row", {"grad_follows_leaf": False}),
@@ -211,9 +211,9 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
     where=("g is contiguous, real", "y is real, with no other use"),
     source="measured",
     asked="seed gradient in double or half noncontiguous converted automatically for float output",
-    concern="tensor ?strided",
+    matters_if="tensor ?strided",
     readings=by_release(
-        "other",
+        "silent",
         ("1.5", "kept", {"cast_keeps_layout": True}),
         "A transposed gradient of another dtype that backward() is given is cast, and stays transposed.",
         ("", "row by row", {"cast_keeps_layout": False}),

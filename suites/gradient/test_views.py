@@ -5,8 +5,8 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.versions import CHANGES, calls_of, noting
 from suites.names import BASE_VERSION, IN_PLACE_NOTE
@@ -20,9 +20,9 @@ ABOUT = "register_hook"
     where=("grad mode is on", "y is an inner tensor"),
     source=(IN_PLACE_NOTE, BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     asked="assign into part of activation indexed write original hook sees which value",
-    concern="tensor inner ?hooked_again ?edited_between",
+    matters_if="tensor inner ?hooked_again ?edited_between",
     readings=by_release(
-        "other",
+        "silent",
         ("2.3", "its own version", "own"),
         "Tensor hooks put on a base before or after a change through a view are given their version's gradient.",
         ("", "the first hook's version", "first"),
@@ -85,10 +85,10 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
     where=("the view is a slice", "it is used only after that"),
     source=("https://github.com/pytorch/pytorch/pull/196514", "measured"),
     asked="base modified inplace fix by registering again on the sliced piece now fires",
-    concern="tensor inner ?view ?hooked_again ?edited_between",
+    matters_if="tensor inner ?view ?hooked_again ?edited_between",
     instead="read view.grad_fn before the hook is registered.",
     readings=by_release(
-        "other",
+        "silent",
         ("2.15", "called", [(1, ["b"]), (0, ["b"])]),
         "A tensor hook put on a hooked view after the last change of its base is called, grad_fn read or not.",
         ("2.0", "when grad_fn was read", [(1, []), (0, ["b"])]),

@@ -6,8 +6,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, Remove, Scale, hooks_of
 from suites.names import TENSOR_DOCS
@@ -22,8 +22,8 @@ ABOUT = "register_hook"
     where="it is given a gradient, not None",
     source=TENSOR_DOCS,
     asked="returned numpy array or python number or tuple from hook expected variable but got",
-    concern="tensor returns ?returns_wrong",
-    effect="raises",
+    matters_if="tensor returns ?returns_wrong",
+    effect="error",
     value=("TypeError", "TypeError"),
     wrong={"falsy is None": ("TypeError", "accepted")},
     witness={"wrong": False, "inner": False, "before": [], "had": None},
@@ -111,8 +111,8 @@ def test_refused_leaves_grad(subject: Subject, plan: Plan) -> None:
     where="the tensor requires grad",
     source="measured",
     asked="passed none or a string instead of function no error at registration crashes later",
-    concern="never",
-    effect="raises",
+    matters_if="never",
+    effect="error",
     value=["registered", "TypeError"],
     wrong={"at registration": ["TypeError"]},
     witness={"hook": 3, "before": [], "inner": False},

@@ -7,11 +7,11 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.families import HOOK_KINDS
-from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Hook, Plan, hooks_of
 from fixtures.play.trace import Event, Trace
 from suites.hooking import AROUND

@@ -12,7 +12,7 @@ from typing import Any, Dict, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import AROUND, UP_TO_THREE, UP_TO_TWO, in_turn, raised
 from suites.names import FORWARD_HOOK, GLOBAL_KWARGS_PULL, HANDLE
@@ -34,39 +34,39 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
     source=(TAKES, GLOBAL_KWARGS_PULL),
     asked="unexpected keyword argument prepend global hook which options are supported on all modules",
     level="implied",
-    concern="never",
+    matters_if="never",
     readings=(
         Reading(
             "the hook alone",
             "<1.6",
             "Forward hooks and pre-hooks have no options, and no global ones can be registered.",
             value=taken([], []),
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
         Reading(
             "global ones",
             ">=1.6,<2.0",
             "The functions that register forward hooks and pre-hooks, global ones too, have no options.",
             value=taken([], [], [], []),
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
         Reading(
             "prepend and with_kwargs",
             "==2.0.*",
             "register_forward_hook takes prepend= and with_kwargs=; register_module_forward_hook has no options.",
             value=taken(["prepend", "with_kwargs"], ["prepend", "with_kwargs"], [], []),
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
         Reading(
             "always_call",
             ">=2.1,<2.6",
             "register_module_forward_hook takes only always_call=, while register_forward_hook has all three options.",
             value=taken(["prepend", "with_kwargs"], ["prepend", "with_kwargs", "always_call"], [], ["always_call"]),
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
         Reading(
             "global with_kwargs",
@@ -289,7 +289,7 @@ def test_copies(subject: Subject, way: str, together: bool, hooks: int, place: i
     says="A module keeps its forward and backward hooks in four OrderedDicts, each under its handle's id.",
     source=("docs: torch.nn.Module.register_full_backward_pre_hook", "measured"),
     asked="where are hooks stored _forward_hooks _forward_pre_hooks _backward_hooks internal list inspect clear all",
-    concern="module_dicts all_dicts",
+    matters_if="module_dicts all_dicts",
     instead="take _backward_pre_hooks too, where the module has it.",
     readings=(
         Reading(
@@ -297,14 +297,14 @@ def test_copies(subject: Subject, way: str, together: bool, hooks: int, place: i
             "<2.0",
             "Hooks are in _forward_pre_hooks, _forward_hooks and _backward_hooks, each under its handle's id.",
             value=["_backward_hooks", "_forward_hooks", "_forward_pre_hooks"],
-            headline=False,
+            says_the_same=False,
         ),
         Reading(
             "four",
             ">=2.0",
             "Full backward pre-hooks of a module are in a fourth dict, _backward_pre_hooks.",
             value=["_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks"],
-            effect="other",
+            effect="silent",
         ),
     ),
     witness={"times": 1, "removed": False},

@@ -5,12 +5,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
 from fixtures.families import MODULE_KINDS
-from fixtures.judge.about import apis
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import (
     Add,
     Again,
@@ -169,8 +169,8 @@ def loop(hook: str):
             "<1.10",
             f"RuntimeError ends a call in which a {hook} that is not the last registers another.",
             {"hooks_iterate": "live"},
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
     )
 
@@ -224,7 +224,7 @@ def once_more(draw) -> Plan:
         asked="register_forward_pre_hook inside a running one fires immediately or delayed "
         "to next iteration add a hook while the model is running inside forward",
         level="observed",
-        concern="forward_pre ?registers_inside",
+        matters_if="forward_pre ?registers_inside",
         readings=loop("forward pre-hook"),
         witness=in_the_middle("forward_pre"),
         draws=lambda: adding("forward_pre", "forward_pre", ANY),
@@ -237,7 +237,7 @@ def once_more(draw) -> Plan:
         "or next iteration add a hook while the model is running inside forward",
         where="always_call= is left out",
         level="observed",
-        concern="forward ?registers_inside",
+        matters_if="forward ?registers_inside",
         readings=loop("forward hook"),
         witness=in_the_middle("forward"),
         draws=lambda: adding("forward", "forward", ANY),
@@ -250,7 +250,7 @@ def once_more(draw) -> Plan:
         "during model run add a hook while the model is running inside forward",
         where="always_call= is left out",
         level="observed",
-        concern="forward everywhere ?registers_inside",
+        matters_if="forward everywhere ?registers_inside",
         needs=GLOBAL_FORWARD,
         readings=loop("global forward hook"),
         witness=in_the_middle("forward", "*"),
@@ -263,7 +263,7 @@ def once_more(draw) -> Plan:
         asked="callbacks pile up every iteration training slows down memory grows duplicates "
         "registering repeatedly add a hook while the model is running inside forward",
         where="both are hooks of one module",
-        concern="forward|forward_pre ?registers_inside",
+        matters_if="forward|forward_pre ?registers_inside",
         readings=(
             Reading(
                 "snapshot",
@@ -276,8 +276,8 @@ def once_more(draw) -> Plan:
                 "<1.10",
                 "RuntimeError ends the second call in which a forward hook or pre-hook registers another of its kind.",
                 {"hooks_iterate": "live"},
-                headline=False,
-                effect="raises",
+                says_the_same=False,
+                effect="error",
             ),
         ),
         witness=Plan(
@@ -311,7 +311,7 @@ def from_the_next_turn_on(subject: Subject, plan: Plan, *, row: Any) -> None:
     asked="deprecated register_backward_hook added just before layer executes not "
     "called first iteration add a hook while the model is running inside forward",
     where="both are hooks of one module",
-    concern="backward ?registers_inside",
+    matters_if="backward ?registers_inside",
     readings=(
         Reading(
             "next call",
@@ -324,8 +324,8 @@ def from_the_next_turn_on(subject: Subject, plan: Plan, *, row: Any) -> None:
             "<1.8",
             "A legacy backward hook that a forward pre-hook registers is called for that forward already.",
             {"legacy_taken": "end"},
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
     ),
     witness=LEGACY_BY_PRE,

@@ -5,7 +5,7 @@ from typing import Dict, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import AROUND, UP_TO_THREE, numbered, raised
 from suites.names import GLOBAL_FORWARD, KWARGS
@@ -60,21 +60,21 @@ def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]
     source="measured",
     asked="cannot register in constructor subclass layer object has no attribute _forward_hooks",
     about="register_forward_hook",
-    concern="never",
+    matters_if="never",
     readings=(
         Reading(
             "AttributeError",
             "!=1.6.*,!=1.7.*",
             "Registering a forward hook on self before super().__init__() raises AttributeError.",
             value="AttributeError",
-            effect="raises",
+            effect="error",
         ),
         Reading(
             "ModuleAttributeError",
             ">=1.6,<1.8",
             "A forward hook registered on self before super().__init__() raises ModuleAttributeError (AttributeError).",
             value="ModuleAttributeError",
-            effect="raises",
+            effect="error",
         ),
         Reading("never accepted", "never", "The hook waits for its module.", value="none"),
     ),

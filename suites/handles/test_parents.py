@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.about import apis
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.handles.test_inside import news
@@ -49,7 +49,7 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
     source=(SKIPS, SKIP_PULL),
     asked="inner layer adds callback to container without any existing ones "
     "ignored first time add a hook while the model is running inside forward",
-    concern="forward ?registers_inside",
+    matters_if="forward ?registers_inside",
     readings=(
         Reading(
             "next call",
@@ -62,8 +62,8 @@ def test_parent_with_hooks(subject: Subject, plan: Plan) -> None:
             "<1.9",
             "A forward hook that a child's forward hook registers on the parent runs in that call already.",
             {"bare_is_skipped": False},
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
     ),
     witness=Plan(

@@ -6,7 +6,7 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import AROUND, in_turn, numbered, raised
 
@@ -94,21 +94,21 @@ COMPLETED = (
     source=OLD_STATE,
     asked="torch load whole model saved with old version missing attribute error after unpickle",
     about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
-    concern="never",
+    matters_if="never",
     readings=(
         Reading(
             "AttributeError",
             "!=1.6.*,!=1.7.*",
             "A module that is unpickled from a state without _forward_hooks raises AttributeError when called.",
             value="AttributeError",
-            effect="raises",
+            effect="error",
         ),
         Reading(
             "ModuleAttributeError",
             ">=1.6,<1.8",
             "Unpickled from a state without _forward_hooks, a module that is called raises ModuleAttributeError.",
             value="ModuleAttributeError",
-            effect="raises",
+            effect="error",
         ),
         Reading("never made up for", "never", "A module without that dict has no hooks.", value="none"),
     ),

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.families import HOOK_KINDS
-from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan, Remove
 from fixtures.play.trace import Event, Trace

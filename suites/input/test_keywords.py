@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.draw.values import MAYBE_VALUES, VALUES
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Plan, Scale, hooks_of
 from suites.hooking import UP_TO_TWO, echo, result
 from suites.names import KWARGS, KWARGS_PULL, PRE_HOOK, PRE_KWARGS

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Entries, Forward, Hook, Input, Keywords, Leaf, Plan, Scale, hooks_of
 from suites.names import FORWARD, PRE_HOOK, PRE_KWARGS

@@ -1,6 +1,6 @@
 """The options that the functions which register forward pre-hooks take."""
 
-from fixtures.judge.clause import clause
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.names import CODE, GLOBAL_FORWARD_PRE, PRE_KWARGS

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Fan, Forward, Hook, Input, Plan, hooks_of
 from suites.names import GLOBAL_FORWARD_PRE, GLOBAL_PRE_HOOK, NOTE, PRE_HOOK, THROUGHOUT

@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import OPS, Backward, Bare, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.names import FORWARD, FULL, GLOBAL_FORWARD_PRE, GLOBAL_PRE_HOOK, PRE_HOOK, THROUGHOUT
 from suites.shapes import in_line, left_by_scaling, nested, product, removed, wider

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Plan, hooks_of
 from suites.hooking import UP_TO_TWO, echo, numbered, raised, result
@@ -237,7 +237,7 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
     ),
     asked="lazylinear uninitializedparameter can i read shape of "
     "weight inside pre hook before initialization dummy batch",
-    concern="forward_pre own ?lazy",
+    matters_if="forward_pre own ?lazy",
     needs="torch.nn.LazyLinear",
     readings=(
         Reading(
@@ -251,8 +251,8 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
             "<1.10",
             "The first call of a lazy module that has another forward pre-hook raises RuntimeError.",
             value="RuntimeError",
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
     ),
     witness={"kind": "LazyLinear", "size": (2, 3), "hooks": 1, "calls": 1},

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Call, Forward, Hook, Input, Leaf, Plan, Repack, hooks_of
 from suites.names import PRE_HOOK, PRE_KWARGS

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import plans
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan, hooks_of
 from suites.tensors import in_some_mode, is_recast

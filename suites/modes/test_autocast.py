@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.hooking import FEW, result
 from suites.names import FULL, PRE
 from suites.tensors import outcome

@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.clause.clause import Reading, by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.modes.compiled import (
     ANY_KIND,
     ANYWHERE,
@@ -95,7 +95,7 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
     asked="internaltorchdynamoerror prepend=true forward hook nonetype object is not subscriptable",
     needs=COMPILE,
     about=APIS[:2],
-    concern="forward_pre|forward own ?compiled ?prepended",
+    matters_if="forward_pre|forward own ?compiled ?prepended",
     readings=(
         Reading(
             "runs",
@@ -108,8 +108,8 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
             ">=2.7,<2.12",
             "A call of one graph fails where an inner module's two hooks are a function and a closure prepended to it.",
             value="fails",
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
     ),
     witness={"kind": "forward", "path": "first", "first": True},
@@ -143,9 +143,9 @@ def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
     source="measured",
     asked="hook on nn.Sequential block never runs torch.compile 2.1",
     needs=COMPILE,
-    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled ?sequential",
+    matters_if="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled ?sequential",
     readings=by_release(
-        "other",
+        "silent",
         ("2.2", "runs", "runs"),
         "A hook on an nn.Sequential inside a compiled module, registered before the first call, runs in each call.",
         ("", "ignored", "ignored"),
@@ -173,10 +173,10 @@ def test_sequential(subject: Subject, kind: str, layers: List[bool]) -> None:
     asked="optimizer register_step_post_hook not called any more after torch.compile",
     needs=(COMPILE, "torch.optim.Optimizer.register_step_pre_hook"),
     about=("Optimizer.register_step_pre_hook", "Optimizer.register_step_post_hook"),
-    concern="step_pre|step_post ?compiled",
+    matters_if="step_pre|step_post ?compiled",
     isolated=True,  # torch does it once in a process
     readings=by_release(
-        "other",
+        "silent",
         ("2.3", "run", ["pre", "post"]),
         "Step hooks of an optimizer of torch.optim run also after torch.compile was called in the process.",
         ("", "ignored", []),
@@ -213,9 +213,9 @@ def test_step_hooks(subject: Subject, name: str, before: bool) -> None:
     source="measured",
     asked="handle.remove after torch compile hook still called",
     needs=COMPILE,
-    concern="forward_pre|forward own ?compiled",
+    matters_if="forward_pre|forward own ?compiled",
     readings=by_release(
-        "other",
+        "silent",
         ("2.4", "gone", "ignored"),
         "A forward (pre-)hook that is removed after compiled calls does not run any more.",
         ("", "still runs", "runs"),

@@ -5,7 +5,7 @@ from typing import Any, Callable, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, raised
 from suites.modes.compiled import (
@@ -163,9 +163,9 @@ def test_autograd_legacy(subject: Subject, path: str) -> None:
     source="measured",
     asked="tensor_post_acc_grad_hooks not implemented for compiled autograd",
     needs=(*AUTOGRAD, "torch.Tensor.register_post_accumulate_grad_hook"),
-    concern="post_accumulate ?compiled",
+    matters_if="post_accumulate ?compiled",
     readings=by_release(
-        "raises",
+        "error",
         ("2.5", "runs", "runs"),
         "A post-accumulate-grad hook runs in compiled autograd; a .grad that it changes in place stays changed.",
         ("", "fails", "fails"),
@@ -191,9 +191,9 @@ def test_autograd_accumulated(subject: Subject, by: int) -> None:
     asked="retains_grad_hooks not implemented for compiled autograd",
     needs=AUTOGRAD,
     about="retain_grad",
-    concern="retain_grad ?compiled",
+    matters_if="retain_grad ?compiled",
     readings=by_release(
-        "raises",
+        "error",
         ("2.8", "kept", [3.0]),
         "retain_grad() keeps the gradient of an activation in compiled autograd, as in eager mode.",
         ("", "refused", "RuntimeError"),

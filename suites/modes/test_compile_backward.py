@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compiled import (
     AOT,
@@ -83,9 +83,9 @@ def test_aot_legacy(subject: Subject, x: int) -> None:
     docs="contradicts",
     needs=COMPILE,
     about=EVERYWHERE[1],
-    concern="forward everywhere returns ?compiled",
+    matters_if="forward everywhere returns ?compiled",
     readings=by_release(
-        "nothing",
+        "none",
         ("2.10", "runs for it", True),
         "A global forward hook runs also for a GraphModule that torch.compile makes.",
         ("", "does not", False),
@@ -195,9 +195,9 @@ def test_aot_unreached(subject: Subject, x: int) -> None:
     asked="unfreeze layer after torch.compile parameter grad stays none",
     needs=(COMPILE, "torch.Tensor.register_post_accumulate_grad_hook"),
     about=("register_hook", "register_post_accumulate_grad_hook"),
-    concern="tensor|post_accumulate ?compiled ?switched_on",
+    matters_if="tensor|post_accumulate ?compiled ?switched_on",
     readings=by_release(
-        "other",
+        "silent",
         ("2.12", "compiled anew", 3),
         "A parameter thawed after a compiled call gets .grad from the next forward on, and its hooks run.",
         ("", "as it was compiled", 0),
@@ -258,9 +258,9 @@ def test_aot_saved(subject: Subject, x: int) -> None:
     source="measured",
     asked="saved_tensors_hooks pack hook sees faketensor while torch compile compiles",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),
-    concern="saved ?compiled",
+    matters_if="saved ?compiled",
     readings=by_release(
-        "other",
+        "silent",
         ("2.5", "of the call", False),
         "In the first compiled call saved_tensors_hooks are given the tensors of the call only, no FakeTensor.",
         ("", "of compiling, too", True),

@@ -6,7 +6,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compiled import (
     APIS,
@@ -58,7 +58,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
     source="measured",
     asked="model.compile() hooks added later which ones run",
     needs=IN_PLACE,
-    concern="forward_pre|forward|full_backward own ?compiled",
+    matters_if="forward_pre|forward|full_backward own ?compiled",
     readings=(
         Reading(
             "the outer one",
@@ -71,7 +71,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
             ">=2.5,<2.6",
             "After Module.compile() and a call, a hook added to the module runs, and so does one inside it.",
             value={"": "runs", "inner": "runs"},
-            headline=False,
+            says_the_same=False,
         ),
     ),
     witness={"kind": "forward", "path": "first"},

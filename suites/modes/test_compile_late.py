@@ -5,7 +5,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compiled import (
     ANY_KIND,
@@ -36,7 +36,7 @@ LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after c
     source=(LATE, NOTICED, ISSUE + "117758"),
     asked="torch.compile hook on submodule not called after first run added later ignored silently",
     needs=COMPILE,
-    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
+    matters_if="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
     readings=(
         Reading(
             "ignored",
@@ -49,8 +49,8 @@ LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after c
             ">=2.5,<2.6",
             "A first hook added to an inner module after a compiled call runs in the next calls.",
             value="runs",
-            headline=False,
-            effect="nothing",
+            says_the_same=False,
+            effect="none",
         ),
     ),
     witness={"kind": "forward", "path": "first", "backend": "eager"},
@@ -72,9 +72,9 @@ def test_late_inner(subject: Subject, kind: str, path: str, backend: str) -> Non
     source=(LATE, NOTICED, ISSUE + "117758"),
     asked="activation hook on nn.linear does nothing after torch compile model already ran",
     needs=COMPILE,
-    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
+    matters_if="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
     readings=by_release(
-        "nothing",
+        "none",
         ("2.5", "ignored", "ignored"),
         "A first hook added to an inner nn.Linear after a compiled call is ignored until torch compiles anew.",
         ("", "runs", "runs"),
@@ -124,9 +124,9 @@ def test_late_outer(subject: Subject, kind: str, by: int) -> None:
     source=(LATE, NOTICED),
     asked="torch compile nn.sequential hook registered afterwards never fires",
     needs=COMPILE,
-    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
+    matters_if="forward_pre|forward|full_backward_pre|full_backward|backward own ?compiled",
     readings=by_release(
-        "nothing",
+        "none",
         ("2.2", "ignored", "ignored"),
         "A first hook added to a compiled nn.Sequential after a call is ignored until torch compiles anew.",
         ("", "runs", "runs"),
@@ -180,7 +180,7 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
     asked="compiled model hook only fires for some batch sizes recompile",
     needs=COMPILE,
     about="register_forward_hook",
-    concern="forward own ?compiled",
+    matters_if="forward own ?compiled",
     readings=(
         Reading(
             "for new ones",
@@ -193,7 +193,7 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
             ">=2.5,<2.6",
             "With dynamic=False a forward hook added late to an inner module runs for all input shapes.",
             value=["runs", "runs", "runs"],
-            headline=False,
+            says_the_same=False,
         ),
     ),
     witness={"path": "first", "sizes": [2, 3]},
@@ -213,7 +213,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
     asked="torch compile dynamic shapes recompile late hook suddenly starts firing variable length",
     needs=COMPILE,
     about="register_forward_hook",
-    concern="forward own ?compiled",
+    matters_if="forward own ?compiled",
     readings=(
         Reading(
             "with the second",
@@ -226,7 +226,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
             ">=2.5,<2.6",
             "A forward hook added after a compiled call to an inner module is noticed for all shapes at once.",
             value=["runs", "runs", "runs"],
-            headline=False,
+            says_the_same=False,
         ),
     ),
     witness={"path": "first", "sizes": [2, 3]},
@@ -256,9 +256,9 @@ def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
     source="measured",
     asked="add another hook next to existing one on compiled layer",
     needs=COMPILE,
-    concern="forward_pre|forward own ?compiled ?hooked_again",
+    matters_if="forward_pre|forward own ?compiled ?hooked_again",
     readings=by_release(
-        "other",
+        "silent",
         ("2.4", "runs", "runs"),
         "A forward (pre-)hook added after a compiled call next to one of its kind runs in the next calls.",
         ("", "ignored", "ignored"),

@@ -7,7 +7,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, by_release, clause
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.modes.compiled import (
@@ -35,9 +35,9 @@ ABOUT = APIS
     asked="append activations to list in hook with torch compile lost fake tensors",
     needs=COMPILE,
     about=APIS[1],
-    concern="forward own ?compiled",
+    matters_if="forward own ?compiled",
     readings=by_release(
-        ("nothing", "raises", "other"),
+        ("none", "error", "silent"),
         ("2.5", "all", "all"),
         "What a forward hook appends to a list in compiled calls is there after each call, with its grad_fn.",
         ("2.4", "fails", "InternalTorchDynamoError"),
@@ -70,7 +70,7 @@ def test_keeps(subject: Subject, path: str, calls: int) -> None:
     asked="counter in forward hook torch compile counts only once",
     needs=COMPILE,
     about=APIS[1],
-    concern="forward own ?compiled",
+    matters_if="forward own ?compiled",
     readings=(
         Reading(
             "right",
@@ -83,8 +83,8 @@ def test_keeps(subject: Subject, path: str, calls: int) -> None:
             ">=2.2,<2.4",
             "A number that a forward hook counts up on an inner module stays at 1 after each compiled call.",
             value=0,
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
     ),
     witness={"path": "first", "calls": 2},
@@ -188,7 +188,7 @@ def test_raises(subject: Subject, path: str) -> None:
     asked="replaced hook old value still used torch compile lambda default argument stale",
     needs=COMPILE,
     about=APIS[1],
-    concern="forward own returns ?compiled",
+    matters_if="forward own returns ?compiled",
     readings=(
         Reading(
             "noticed",
@@ -201,16 +201,16 @@ def test_raises(subject: Subject, path: str) -> None:
             ">=2.9,<2.12",
             "Compiled calls run an old hook after one took its place that differs only in a default argument.",
             value="ignored",
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
         Reading(
             "refused",
             "<2.4",
             "After a hook with a default argument is removed from an inner module of your own, a call raises KeyError.",
             value="KeyError",
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
     ),
     witness={"path": "first", "by": 5},

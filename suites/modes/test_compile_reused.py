@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release
+from fixtures.clause.clause import by_release
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.modes.compiled import (
     APIS,
     COMPILE,
@@ -63,9 +63,9 @@ def inside(row: Any) -> Any:
         level="observed",
         docs="contradicts",
         needs=COMPILE,
-        concern=f"{KIND} own ?compiled ?class_compiled",
+        matters_if=f"{KIND} own ?compiled ?class_compiled",
         readings=by_release(
-            "nothing",
+            "none",
             ("2.6", "ignored", "ignored"),
             "Inner modules ignore hooks where torch reuses the graph of a like module without hooks.",
             ("", "runs", "runs"),
@@ -89,9 +89,9 @@ def inside(row: Any) -> Any:
         level="observed",
         docs="contradicts",
         needs=COMPILE,
-        concern=f"{KIND} own ?compiled ?class_compiled",
+        matters_if=f"{KIND} own ?compiled ?class_compiled",
         readings=by_release(
-            "nothing",
+            "none",
             ("2.5", "ignored", "ignored"),
             "Inner nn.Linear ignore hooks where torch reuses the graph of a like module without hooks.",
             ("", "runs", "runs"),
@@ -132,9 +132,9 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
         docs="contradicts",
         needs=COMPILE,
         about=APIS[2:],
-        concern="full_backward_pre|full_backward|backward own ?compiled ?class_compiled",
+        matters_if="full_backward_pre|full_backward|backward own ?compiled ?class_compiled",
         readings=by_release(
-            "nothing",
+            "none",
             ("2.6", "ignored", "ignored"),
             "In a loop, a block that reuses a like one's graph without hooks ignores backward hooks inside of it.",
             ("", "runs", "runs"),
@@ -161,9 +161,9 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
         docs="contradicts",
         needs=COMPILE,
         about=APIS[2:],
-        concern="full_backward_pre|full_backward|backward own ?compiled ?class_compiled",
+        matters_if="full_backward_pre|full_backward|backward own ?compiled ?class_compiled",
         readings=by_release(
-            "nothing",
+            "none",
             ("2.5", "ignored", "ignored"),
             "In a loop, a block that reuses a like one's graph without hooks ignores backward hooks on its nn.Linear.",
             ("", "runs", "runs"),

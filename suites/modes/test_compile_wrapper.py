@@ -7,7 +7,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.modes.compiled import (
@@ -67,9 +67,9 @@ def test_wrapper(subject: Subject, kind: str, late: bool) -> None:
     asked="register_full_backward_hook on torch.compile(model) never called",
     needs=COMPILE,
     about=APIS[3:],
-    concern="full_backward|backward own ?compiled",
+    matters_if="full_backward|backward own ?compiled",
     readings=by_release(
-        "other",
+        "silent",
         ("2.4", "never", "ignored"),
         "A full or legacy backward hook registered on what torch.compile returns never runs.",
         ("", "runs", "runs"),
@@ -97,9 +97,9 @@ def test_wrapper_backward(subject: Subject, kind: str, late: bool, by: int) -> N
     asked="cannot use both regular backward hooks and full backward hooks after hooking optimizedmodule",
     needs=COMPILE,
     about=APIS[3:],
-    concern="full_backward|backward own ?compiled",
+    matters_if="full_backward|backward own ?compiled",
     readings=by_release(
-        "nothing",
+        "none",
         ("2.4", "refuses", "RuntimeError"),
         "After register_full_backward_hook on what torch.compile returns, the module refuses legacy backward hooks.",
         ("", "accepts", "none"),
@@ -149,9 +149,9 @@ def test_global(subject: Subject, pre: bool, calls: int) -> None:
     asked="global forward hook modifies output twice torch compile valueerror",
     needs=COMPILE,
     about=EVERYWHERE[1],
-    concern="forward everywhere returns ?compiled",
+    matters_if="forward everywhere returns ?compiled",
     readings=by_release(
-        "raises",
+        "error",
         ("2.4", "once more", 5),
         "What a global forward hook returns is used once more in a call of what torch.compile returns.",
         ("", "refused", "ValueError"),
@@ -180,9 +180,9 @@ def test_global_returns(subject: Subject, by: int) -> None:
     asked="register_module_full_backward_hook with torch compile graphmodule called",
     needs=COMPILE,
     about=EVERYWHERE[2:4],
-    concern="full_backward_pre|full_backward everywhere ?compiled",
+    matters_if="full_backward_pre|full_backward everywhere ?compiled",
     readings=by_release(
-        "other",
+        "silent",
         ("2.4", "for the wrapper", []),
         "A global full backward (pre-)hook runs once more in a pass through what torch.compile returns.",
         ("", "for parts, too", ["GraphModule", "GraphModule", "OptimizedModule", "OptimizedModule"]),
@@ -208,9 +208,9 @@ def test_global_backward(subject: Subject, pre: bool) -> None:
     asked="register_module_forward_hook after compile only root module",
     needs=COMPILE,
     about=EVERYWHERE[1],
-    concern="forward everywhere ?compiled",
+    matters_if="forward everywhere ?compiled",
     readings=by_release(
-        "other",
+        "silent",
         ("2.7", "these two", ["Network", "OptimizedModule"]),
         "A late global forward hook runs for the compiled module and its wrapper only until torch compiles anew.",
         ("", "all", [*FORWARD, "OptimizedModule"]),
@@ -254,9 +254,9 @@ def wrapped(hooks: int) -> Any:
     asked="copy.deepcopy compiled model loses hooks",
     needs=COMPILE,
     about=APIS[1],
-    concern="forward own ?compiled",
+    matters_if="forward own ?compiled",
     readings=by_release(
-        "other",
+        "silent",
         ("2.4", "dropped", 0),
         "copy.deepcopy of what torch.compile returns drops the forward hooks on it and keeps those of the module.",
         ("", "kept", 1),
@@ -282,9 +282,9 @@ def test_deepcopy(subject: Subject, hooks: int, used: bool) -> None:
     asked="pickle torch compile model hooks lost cannot pickle local object convert_frame",
     needs=COMPILE,
     about=APIS[1],
-    concern="forward own ?compiled",
+    matters_if="forward own ?compiled",
     readings=by_release(
-        "raises",
+        "error",
         ("2.4", "dropped", [0, 1]),
         "A pickle of what torch.compile returns drops the forward hooks on it and keeps those of the module.",
         ("", "refused", "AttributeError"),

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.modes.nets import ANYWHERE, FORWARD_APIS, FORWARDS, network, ones, within
 
@@ -35,9 +35,9 @@ def mode(name: str) -> Any:
     asked="decorate hook function with torch.no_grad or inference_mode",
     needs="torch.inference_mode",
     about=FORWARD_APIS,
-    concern="forward_pre|forward ?decorated",
+    matters_if="forward_pre|forward ?decorated",
     readings=by_release(
-        "other",
+        "silent",
         ("1.11", "its own", "its own"),
         "A forward (pre-)hook decorated with @no_grad, @enable_grad or @inference_mode runs in that mode.",
         ("", "never off", "never off"),

@@ -6,9 +6,9 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.hooking import FEW, UP_TO_THREE, UP_TO_TWO
 from suites.modes.alone import alone
 from suites.modes.nets import BY, FORWARD_APIS, FORWARDS, FULL_APIS, FULLS, called, hook, hooked, kinds, network, ones
@@ -316,9 +316,9 @@ def test_comm_again(subject: Subject, passes: int) -> None:
     asked="DistributedDataParallel is not needed when a module doesn't "
     "have any parameter that requires a gradient frozen model hooks",
     about="register_hook",
-    concern="never",
+    matters_if="never",
     readings=by_release(
-        "raises",
+        "error",
         ("1.10", "RuntimeError", "RuntimeError"),
         "DistributedDataParallel of a frozen network raises RuntimeError, with hooks or without.",
         ("", "AssertionError", "AssertionError"),

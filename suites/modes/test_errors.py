@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.modes.compiled import COMPILE, EAGER
 from suites.modes.nets import ANYWHERE, FORWARD_APIS, FORWARDS, called, network, ones, within
 from suites.modes.test_checkpoint import EARLY, FORMS, STOPS, checkpointed, counted
@@ -203,9 +203,9 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
     level="observed",
     docs="contradicts",
     needs=(COMPILE, SAVED),
-    concern="saved ?compiled",
+    matters_if="saved ?compiled",
     readings=by_release(
-        ("raises", "nothing"),
+        ("error", "none"),
         ("2.4", "raise", "RuntimeError"),
         "After an operation fails inside a compiled torch.func.grad, saved_tensors_hooks raise RuntimeError.",
         ("", "as before", "accepted"),

@@ -5,9 +5,9 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.hooking import FEW
 from suites.modes.nets import (
     ANYWHERE,
@@ -105,9 +105,9 @@ def forward(subject: Subject, path: str, kind: str, by: int, calls: int, *, row:
     asked="how often is forward hook called while torch.export.export runs FakeTensor hook printed",
     needs=STRICT,
     about=FORWARD_APIS,
-    concern="forward|forward_pre own ?exported",
+    matters_if="forward|forward_pre own ?exported",
     readings=by_release(
-        "other",
+        "silent",
         ("2.6", "once", 1),
         "torch.export.export calls a forward hook or pre-hook once for each call of its module.",
         ("", "twice", 2),
@@ -133,9 +133,9 @@ def test_count(subject: Subject, path: str, kind: str) -> None:
     asked="torch.export strict forward hook on model AssertionError Tried to emit a second graph BackendCompilerFailed",
     needs=STRICT,
     about=FORWARD_APIS,
-    concern="forward|forward_pre own ?exported",
+    matters_if="forward|forward_pre own ?exported",
     readings=by_release(
-        "raises",
+        "error",
         ("2.10", "used", "used"),
         "With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself.",
         ("", "refused", "RuntimeError"),
@@ -208,9 +208,9 @@ def test_strict_full(subject: Subject, path: str, kind: str, by: int) -> None:
     "cannot register a hook on a tensor that doesn't require gradient",
     needs=STRICT,
     about=("register_hook", "register_forward_hook"),
-    concern="tensor inner ?exported",
+    matters_if="tensor inner ?exported",
     readings=by_release(
-        "raises",
+        "error",
         ("2.6", "dropped", "dropped"),
         "A tensor hook that a forward hook registers on an output is dropped by torch.export.export.",
         ("", "refused", "RuntimeError"),
@@ -262,9 +262,9 @@ def test_module(subject: Subject, kind: str, by: int, calls: int) -> None:
     source="measured",
     asked="intermediate activations of exported program hook on submodule of ep.module() not called",
     needs=STRICT,
-    concern="forward_pre|forward|full_backward_pre|full_backward|backward own ?exported",
+    matters_if="forward_pre|forward|full_backward_pre|full_backward|backward own ?exported",
     readings=by_release(
-        "raises",
+        "error",
         ("2.3", "dropped", "dropped"),
         "Hooks on the inner modules that module() of an exported program has from the original are never called.",
         ("", "not there", "AttributeError"),

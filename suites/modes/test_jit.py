@@ -5,9 +5,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.hooking import FEW
 from suites.modes.nets import (
     ANYWHERE,
@@ -236,9 +236,9 @@ def on_traced(subject: Subject, path: str, kind: str, by: int, calls: int, *, ro
     source=COMPILED,
     asked="torchscript forward hooks supported annotate Tuple torch.Tensor hook script",
     about=FORWARD_APIS,
-    concern="forward|forward_pre own ?scripted",
+    matters_if="forward|forward_pre own ?scripted",
     readings=by_release(
-        "other",
+        "silent",
         ("1.8", "compiled", "used"),
         "torch.jit.script compiles annotated forward hooks and pre-hooks; each call of what it made runs them.",
         ("", "dropped", "dropped"),
@@ -263,10 +263,10 @@ def test_script_forward(subject: Subject, path: str, kind: str, by: int, load: b
         COMPILED,
         asked="are forward hooks saved in torchscript file jit.save jit.load hooks c++",
         about=FORWARD_APIS,
-        concern="forward|forward_pre own ?scripted",
+        matters_if="forward|forward_pre own ?scripted",
         script=True,
         readings=by_release(
-            "other",
+            "silent",
             ("1.8", "compiled", "used"),
             "What torch.jit.load makes runs the forward hooks and pre-hooks that torch.jit.script compiled.",
             ("", "dropped", "dropped"),
@@ -309,9 +309,9 @@ def loaded(subject: Subject, kind: str, by: int, *, row: Any) -> None:
     source=(COMPILED, ISSUE + "53421"),
     asked="jit.script fails Hook on module expected the input argument to be typed as a Tuple",
     about=FORWARD_APIS,
-    concern="forward|forward_pre own ?scripted",
+    matters_if="forward|forward_pre own ?scripted",
     readings=by_release(
-        ("raises", "other"),
+        ("error", "silent"),
         ("1.8", "refused", "RuntimeError"),
         "torch.jit.script raises RuntimeError where a forward hook or pre-hook has no annotations.",
         ("", "dropped", "accepted"),

@@ -8,7 +8,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.names import POST_ACCUMULATE
 from suites.optimizer.stepping import ALL, CODE, EVERYWHERE, GLOBAL, NAMES, OWN, PRE_HOOK, WHEN, counting, optimizer

@@ -5,8 +5,8 @@ from typing import Any, Dict, List, Optional, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.optimizer.stepping import AFTER, ALL, CODE, OWN, PRE_HOOK, REPLACES, WHEN, counting, optimizer, weight_of
@@ -62,9 +62,9 @@ def test_pair(subject: Subject, first: Tuple[int, int], others: List[Any], posts
     source=("measured", PRE_HOOK),
     asked="IndexError tuple index out of range in optimizer step pre hook returns empty args TypeError missing self",
     needs=OWN,
-    concern="step_pre returns ?returns_wrong",
+    matters_if="step_pre returns ?returns_wrong",
     readings=by_release(
-        ("raises", "raises"),
+        ("error", "error"),
         ("2.8", "IndexError", "IndexError"),
         "A step pre-hook that returns ((), {}), without the optimizer, makes step() raise IndexError.",
         ("", "TypeError", "TypeError"),

@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.families.optimizer_step import Optimize
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Add, Backward, Drop, Hook, Input, Leaf, Like, Of, Plan, Raise, Remove, hooks_of
 from suites.optimizer.stepping import (
     AFTER,

@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, hooks_of
 from suites.hooking import in_turn, kinds_of, numbered
 from suites.names import FULL, GLOBAL_FORWARD, POST_ACCUMULATE, SKIP_PULL, SKIPS, SNAPSHOT_PULL
@@ -51,8 +51,8 @@ def iteration(hook: str):
             "<1.10",
             f"A call in which a {hook} that is not the last one removes itself or another raises RuntimeError.",
             {"hooks_iterate": "live"},
-            headline=False,
-            effect="raises",
+            says_the_same=False,
+            effect="error",
         ),
     )
 
@@ -71,7 +71,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         asked="unregister handle inside its own pre hook one shot run once only mutated during iteration skip",
         where="with_kwargs= is left out",
         see="input.keywords.removed_meanwhile",
-        concern="forward_pre ?removes_inside",
+        matters_if="forward_pre ?removes_inside",
         readings=iteration("forward pre-hook"),
         witness=first_drops_second("forward_pre"),
         draws=lambda: interrupted("forward_pre"),
@@ -84,7 +84,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         "mutated during iteration remove a handle inside a hook while hooks run",
         where="with_kwargs= is left out",
         see="handles.removal.keywords_go_first",
-        concern="forward ?removes_inside",
+        matters_if="forward ?removes_inside",
         readings=iteration("forward hook"),
         witness=first_drops_second("forward"),
         draws=lambda: interrupted("forward"),
@@ -96,7 +96,7 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         asked="one shot register_module_forward_hook unregister handle "
         "from inside callback safe while iterating others skipped",
         level="observed",
-        concern="forward everywhere ?removes_inside",
+        matters_if="forward everywhere ?removes_inside",
         needs=GLOBAL_FORWARD,
         readings=iteration("global forward hook"),
         witness=first_drops_second("forward", "*"),
@@ -123,7 +123,7 @@ def runs_them_all(subject: Subject, plan: Plan, *, row: Any) -> None:
     source="measured",
     asked="handle remove inside register_hook callback deletes the next one yet it still fires safe unregister",
     where="no tensor is changed in place",
-    concern="tensor ?removes_inside",
+    matters_if="tensor ?removes_inside",
     readings=(
         Reading(
             "snapshot",
@@ -136,8 +136,8 @@ def runs_them_all(subject: Subject, plan: Plan, *, row: Any) -> None:
             "<1.10",
             "A tensor hook removed by an earlier one of the same tensor does not run in that backward.",
             {"tensor_hooks_iterate": "live"},
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
     ),
     witness=first_drops_second("tensor", "x0"),
@@ -186,7 +186,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
     source=(SKIPS, SKIP_PULL),
     asked="add hook while layer is executing never triggered first time only from next batch",
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
-    concern="forward ?registers_inside",
+    matters_if="forward ?registers_inside",
     readings=(
         Reading(
             "next call",
@@ -199,8 +199,8 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
             "<1.9",
             "A forward hook that forward registers runs in that call, whether the module had hooks or not.",
             value=True,
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
     ),
     witness={"pres": [], "everywhere": False, "adds": [1], "calls": 2},

@@ -2,10 +2,10 @@
 
 from hypothesis import given
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import plans
 from fixtures.families import HOOK_KINDS
-from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan, hooks_of, walk
 from suites.names import FORWARD, PREPEND

@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
-from fixtures.judge.clause import Reading, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
 from suites.names import FULL, GLOBAL_FORWARD, PRE
 from suites.ordering.test_between import AROUND, called
@@ -142,7 +142,7 @@ def from_the_output(net, needed: bool, runs: bool):
     where="the module returns a tensor",
     source=WITHOUT_INPUT,
     asked="first layer raw images requires_grad false grad_input none backward callback fires too early before weights",
-    concern="full_backward ?inputs_need_no_grad",
+    matters_if="full_backward ?inputs_need_no_grad",
     needs=FULL,
     readings=(
         Reading(
@@ -156,8 +156,8 @@ def from_the_output(net, needed: bool, runs: bool):
             "<1.9",
             "A full backward hook of a module whose input needs no gradient is not called.",
             {"full_without_input": "silent"},
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
     ),
     witness=Plan(

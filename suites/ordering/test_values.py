@@ -2,8 +2,8 @@
 
 from hypothesis import given
 
-from fixtures.judge.about import apis
-from fixtures.judge.clause import clause
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan, hooks_of
 from suites.names import FORWARD, GLOBAL_FORWARD

@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Add, Drop, Forward, Give, Hook, Input, Plan, Raise, Scale, hooks_of
 from suites.names import ALWAYS_CALL, ALWAYS_TEST, CODE, FORWARD_HOOK, GLOBAL_KWARGS, GLOBAL_KWARGS_PULL
 from suites.shapes import alone, in_line, product, tower

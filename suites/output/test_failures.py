@@ -5,7 +5,7 @@ import warnings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.names import ALWAYS_CALL, ALWAYS_TEST, CODE, FORWARD_HOOK

@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Forward, Hook, Plan, hooks_of
 from suites.hooking import raised
 from suites.names import CODE, FORWARD_HOOK, GLOBAL_KWARGS, GLOBAL_KWARGS_PULL, KWARGS, KWARGS_PULL

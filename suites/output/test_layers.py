@@ -5,7 +5,7 @@ import inspect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import Reading, clause
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import PRE_OR_NOT, in_turn, kinds_of
 from suites.names import FORWARD, GLOBAL_FORWARD, NOTE
@@ -250,7 +250,7 @@ OUT_PROJ = "self_attn.out_proj"
     ),
     asked="do hooks on self_attn linear1 norm1 work at inference encoder bettertransformer "
     "disabled capture attention forward hook uncalled eval TransformerEncoder",
-    concern="forward|forward_pre own encoder_part",
+    matters_if="forward|forward_pre own encoder_part",
     instead="call the model with gradients enabled.",
     readings=(
         Reading(
@@ -264,8 +264,8 @@ OUT_PROJ = "self_attn.out_proj"
             ">=1.12,<2.5",
             "On TransformerEncoderLayer's fast path (batch_first, eval, no_grad) no forward hook of its parts runs.",
             value=(),
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
         Reading("never the pre-hook", "never", "Only a forward hook keeps the fast path away.", value=("forward",)),
     ),
@@ -297,7 +297,7 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
     asked="register_module_forward_hook misses sublayers of transformer encoder at inference "
     "eval profiler flops count silent bypass forward hook uncalled eval TransformerEncoder",
     level="observed",
-    concern="forward|forward_pre everywhere ?encoder",
+    matters_if="forward|forward_pre everywhere ?encoder",
     needs=GLOBAL_FORWARD,
     readings=(
         Reading(
@@ -311,8 +311,8 @@ def test_fast_path(subject: Subject, hooks, training, grad) -> None:
             "<1.12",
             "TransformerEncoderLayer has no fast path: global forward hooks see each part it calls, in every mode.",
             value=True,
-            headline=False,
-            effect="other",
+            says_the_same=False,
+            effect="silent",
         ),
     ),
     witness={"kinds": ["forward"], "training": False, "grad": False},

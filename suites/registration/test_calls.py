@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.state import programs, registrations
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.state.grammar import Load, Off, On, Save, Set
 from fixtures.state.plan import StatePlan
 from suites.saving import ASSIGN, NEEDS, OF_BUFFERS, OF_MODULES, OF_PARAMETERS, called, keys, numbers, prefixes, seen

@@ -6,8 +6,8 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Input, Leaf, Plan, Retain, hooks_of
 from suites.names import BACKWARD_INPUTS, GRAD_DOCS, HOOKS_IN_ORDER, INNER_INPUTS
@@ -80,9 +80,9 @@ FINDS = {
     ),
     asked="read activation .grad inside register_hook callback is none or stale old value not yet updated",
     about=("retain_grad", "register_hook"),
-    concern="retain_grad ?reading_hook",
+    matters_if="retain_grad ?reading_hook",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "not yet", "none"),
         "In a tensor hook of y, which keeps its gradient, y.grad is still as it was before this backward.",
         ("1.10", "by what came first", "all or none"),
@@ -120,9 +120,9 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
     source=(GRAD_DOCS, HOOKS_IN_ORDER),
     asked="torch.autograd.grad with respect to retained activation "
     "also populates .grad side effect unexpected accumulate",
-    concern="retain_grad ?asked",
+    matters_if="retain_grad ?asked",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "added to .grad", {"hooks_when_asked": True}),
         "autograd.grad(loss, y) after y.retain_grad() also adds the gradient to y.grad.",
         ("", "returned only", {"hooks_when_asked": False}),
@@ -161,9 +161,9 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
     where="the loss was computed from the inner tensor y",
     source=INNER_INPUTS,
     asked="intermediate listed in inputs argument and retained gradient doubled accumulate double count",
-    concern="retain_grad ?asked",
+    matters_if="retain_grad ?asked",
     readings=by_release(
-        "raises",
+        "error",
         ("1.10", "once", {"backward_inputs": "any"}),
         "backward(inputs=[y]) after y.retain_grad() adds the gradient to y.grad once, not twice.",
         ("", "refused", {"backward_inputs": "leaves"}),

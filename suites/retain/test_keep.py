@@ -5,8 +5,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS, plans
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain
 from suites.names import KEPT, RETAIN_DOCS, RETAIN_IN_ENGINE
@@ -139,11 +139,11 @@ def test_nothing_for_leaves(subject: Subject, plan: Plan) -> None:
     says="retain_grad() on a tensor that does not require grad raises RuntimeError.",
     source=(RETAIN_DOCS, REFUSED + ' "can\'t retain_grad on Tensor that has requires_grad=False"'),
     asked="can't retain_grad on tensor that has requires_grad=false error under no_grad frozen detached activation",
-    concern="retain_grad ?no_grad",
+    matters_if="retain_grad ?no_grad",
     docs="contradicts",
     note="The docs say that it does nothing for a leaf, and what requires no gradient is a leaf.",
     readings=by_release(
-        ("raises", "nothing"),
+        ("error", "none"),
         ("1.5", "raises", {"retain_needs_grad": True}),
         "retain_grad() on a tensor that does not require grad raises RuntimeError.",
         ("", "is silent", {"retain_needs_grad": False}),
@@ -204,9 +204,9 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
     asked="activation gradient is none userwarning the .grad attribute of a tensor "
     "that is not a leaf intermediate gradient is None non-leaf .grad warning",
     level="implied",
-    concern="never",
+    matters_if="never",
     readings=by_release(
-        ("warns", "nothing"),
+        ("warning", "none"),
         ("1.5", "warns", ["UserWarning"]),
         "Reading the .grad of an inner tensor without retain_grad() gives None and a UserWarning.",
         ("", "is silent", []),
@@ -245,10 +245,10 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
         RETAIN_IN_ENGINE,
     ),
     asked="how to check if intermediate activation will store gradient flag boolean leaf parameter says false",
-    concern="retain_grad ?attribute_read",
+    matters_if="retain_grad ?attribute_read",
     note="It stays True when detach_() makes the tensor a leaf: retain.versions.detached.",
     readings=by_release(
-        "raises",
+        "error",
         ("1.10", "always there", False),
         "Every tensor has retains_grad, also before retain_grad().",
         ("", "only when kept", "absent"),
@@ -279,9 +279,9 @@ def test_attribute(subject: Subject, calls: List[int], detached: List[int]) -> N
     source=(ATTRIBUTE, RETAIN_IN_ENGINE, "measured"),
     asked="set retains_grad = true by hand not writable crash attribute of tensor objects",
     level="observed",
-    concern="never",
+    matters_if="never",
     readings=by_release(
-        ("raises", "nothing"),
+        ("error", "none"),
         ("1.10", "read-only", "AttributeError"),
         "Assigning to the retains_grad of a tensor raises AttributeError.",
         ("", "an attribute like any other", "assigned"),
@@ -308,9 +308,9 @@ def test_attribute_is_read_only(subject: Subject, kept: bool, value: Any) -> Non
     says="retain_grad() adds nothing to the _backward_hooks of the tensor.",
     source=RETAIN_IN_ENGINE,
     asked="count or list hooks of activation is retain grad visible in private dict still none",
-    concern="retain_grad ?dict_read",
+    matters_if="retain_grad ?dict_read",
     readings=by_release(
-        "other",
+        "silent",
         ("1.10", "no entry", 0),
         "retain_grad() adds nothing to the _backward_hooks of the tensor.",
         ("", "one entry", 1),

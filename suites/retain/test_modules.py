@@ -7,10 +7,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import FULL, HOOKS_IN_ORDER, PRE, RETAIN_UNDEFINED
 from suites.retain.kept import among_hooks, kept_of, left_by_hooks
@@ -45,9 +45,9 @@ def hooked_output(draw: Any) -> Plan:
     where=("no full backward pre-hook is there", "one backward()"),
     source=(FULL_DOCS, HOOKS_IN_ORDER),
     asked="is grad_output equal to stored activation gradient compare backward callback versus grad-cam",
-    concern="retain_grad ?module_output ?changing_hook",
+    matters_if="retain_grad ?module_output ?changing_hook",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "the same", {"retain_grad": "last"}),
         "For y = m(x), grad_output[0] of a full backward hook of m is the gradient that y.retain_grad() keeps.",
         ("1.10", "before or after tensor hooks", {"retain_grad": "slot"}),
@@ -153,7 +153,7 @@ def test_any_mixture(subject: Subject, plan: Plan) -> None:
     where="m has a full backward hook and returns a tuple of tensors",
     source=RETAIN_UNDEFINED,
     asked="layer with two results unused one gradient filled with zeros or none unchanged after second loss",
-    concern="retain_grad ?module_output ?gradient_undefined",
+    matters_if="retain_grad ?module_output ?gradient_undefined",
     needs=FULL,
     readings=(
         Reading(
@@ -201,7 +201,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
     where="b.grad was None",
     source=RETAIN_UNDEFINED,
     asked="chunk of unbind split not used in loss its gradient is nonetype not zeros",
-    concern="retain_grad ?gradient_undefined",
+    matters_if="retain_grad ?gradient_undefined",
     value=None,
     wrong={"zero": 0.0},
     witness={"uses": [2, 0], "kept": [False, True, False, False]},

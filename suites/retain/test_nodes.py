@@ -8,9 +8,9 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, available
-from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale, hooks_of
 from suites.gradient.products import SCALES, on_product, starts
@@ -37,11 +37,11 @@ def by_turns(kinds: List[str]) -> List[str]:
     says="What pre-hooks of y.grad_fn return is not in the gradient that y.retain_grad() keeps.",
     source=(EXECUTION, ORDERED),
     asked="grad_fn.register_prehook modified grad_outputs not reflected in stored activation gradient clip ignored",
-    concern="node_pre returns ?kept",
+    matters_if="node_pre returns ?kept",
     needs=PREHOOKS,
     readings=(
         *by_release(
-            "other",
+            "silent",
             ("2.0", "before pre-hooks", "before"),
             "What pre-hooks of y.grad_fn return is not in the gradient that y.retain_grad() keeps.",
             ("1.13", "by what came first", "turns"),
@@ -100,10 +100,10 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
     source=(FIRST_TENSOR_HOOKS, ORDERED),
     asked="register_hook versus grad_fn.register_prehook which is called earlier autograd graph",
     about="register_prehook",
-    concern="node_pre ?hooked_again",
+    matters_if="node_pre ?hooked_again",
     needs=PREHOOKS,
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "tensor hooks first", {"node_pre_order": "last"}),
         "The tensor hooks of y run before the pre-hooks of y.grad_fn, whichever was registered first.",
         ("1.13", "by registration", {"node_pre_order": "registered"}),
@@ -141,12 +141,12 @@ PRE_HOOKS_FIRST = ("pre", "tensor", "post")
     source=(FIRST_TENSOR_HOOKS, "test: test/test_autograd.py TestAutograd.test_post_accumulate_grad_hook_ordering"),
     asked="parameter sequence of register_hook accumulategrad prehook "
     "register_post_accumulate_grad_hook when is gradient written",
-    concern="node_pre ?hooked_again",
+    matters_if="node_pre ?hooked_again",
     needs=PREHOOKS,
     note="Post-accumulate hooks are drawn where there are any: from 2.1 on.",
     readings=(
         *by_release(
-            "other",
+            "silent",
             ("2.0", "in this order", "this order"),
             "For a leaf: tensor hooks, then pre-hooks of its node, then .grad is set, then post-accumulate hooks.",
             ("1.13", "pre-hooks first", "pre-hooks first"),

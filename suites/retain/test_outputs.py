@@ -5,8 +5,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.names import FOLLOWS, PULL
 from suites.tensors import item, leaf, outcome
@@ -42,9 +42,9 @@ def outputs_of(number: int) -> Any:
     asked="two tensors returned by one function retain_grad wrong grad on one after mul_ inplace on the other swapped",
     level="observed",
     docs="contradicts",
-    concern="never",
+    matters_if="never",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "the later one's", "later"),
         "If a later output of an operation is changed in place, the first one's .grad is that of the changed value.",
         ("", "its own", "own"),
@@ -69,9 +69,9 @@ def test_first_gets_it(subject: Subject, factors: List[int], place: int, by: int
     where=("not on the first", "they have one grad_fn"),
     source=(FOLLOWS, SIMPLER),
     asked="INTERNAL ASSERT FAILED out != nullptr retain_grad modify second result inplace std_mean please report a bug",
-    concern="never",
+    matters_if="never",
     readings=by_release(
-        ("raises", "nothing"),
+        ("error", "none"),
         ("2.0", "refused", "RuntimeError"),
         "If retain_grad() was called on a later output of an operation, changing that in place raises RuntimeError.",
         ("", "accepted", "accepted"),

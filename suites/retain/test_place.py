@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from suites.names import HOOKS_IN_ORDER
@@ -31,9 +31,9 @@ def hooked_outputs(draw: Any) -> Plan:
         HOOKS_IN_ORDER,
     ),
     asked="clip gradient in register_hook does stored activation.grad hold clipped or raw value call sequence",
-    concern="retain_grad ?changing_hook",
+    matters_if="retain_grad ?changing_hook",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "after all hooks", {"retain_grad": "last"}),
         "retain_grad() keeps what all tensor hooks of the tensor left, registered before it or after it.",
         ("1.10", "before or after all", {"retain_grad": "slot"}),

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS, plans
 from fixtures.draw.shapes import LAYOUTS, SHAPES
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import FLOATS
 from fixtures.plan.forms import contiguous, shown_strides

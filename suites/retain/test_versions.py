@@ -6,11 +6,11 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.edited import edited
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import (
     Backward,
     Edit,
@@ -70,9 +70,9 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
     asked="register_hook and stored gradient disagree after inplace relu "
     "different values same activation retain_grad lost after inplace change",
     level="implied",
-    concern="retain_grad ?edited_after",
+    matters_if="retain_grad ?edited_after",
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "hook old, gradient new", FOLLOWING),
         "A tensor hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the new y.",
         ("", "both old", STAYING),
@@ -95,9 +95,9 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
     source=FOLLOWS,
     asked="skip connection branch from activation prior to inplace add_ missing "
     "in stored gradient residual retain_grad lost after inplace change",
-    concern="retain_grad ?edited_after",
+    matters_if="retain_grad ?edited_after",
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "later uses only", FOLLOWING),
         "Uses of y before y.mul_() do not count in the gradient kept for y.",
         ("", "all uses", STAYING),
@@ -120,7 +120,7 @@ def test_used_before(subject: Subject, plan: Plan) -> None:
     source=RETAIN_UNDEFINED,
     asked="detach in place retained activation then train it gradient doubled "
     "double count leaf accumulate retain_grad lost after inplace change",
-    concern="retain_grad ?became_leaf",
+    matters_if="retain_grad ?became_leaf",
     value=1,
     wrong={"not at all": 0},
     witness={"by": 2, "passes": 1},
@@ -170,9 +170,9 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         asked="relu inplace after retain grad stored gradient wrong before "
         "or after modification retain_grad lost after inplace change",
         where="y is not a view",
-        concern="retain_grad ?edited_after",
+        matters_if="retain_grad ?edited_after",
         readings=by_release(
-            "other",
+            "silent",
             ("1.13", "of the new version", FOLLOWING),
             "After y.retain_grad() and y.mul_(), y.grad is the gradient of the new y.",
             ("", "of the old version", STAYING),
@@ -188,9 +188,9 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         asked="several in-place ops relu_ add_ after retain grad which version "
         "gradient is stored final retain_grad lost after inplace change",
         where="y is not a view",
-        concern="retain_grad ?edited_after",
+        matters_if="retain_grad ?edited_after",
         readings=by_release(
-            "other",
+            "silent",
             ("1.13", "of the last version", FOLLOWING),
             "After y.retain_grad() and two calls of y.mul_(), y.grad is the gradient of the last y.",
             ("", "of the first version", STAYING),
@@ -206,9 +206,9 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
         asked="in-place relu activation retain grad repeated double count "
         "after modification retain_grad lost after inplace change",
         where="y is not a view",
-        concern="retain_grad ?edited_after",
+        matters_if="retain_grad ?edited_after",
         readings=by_release(
-            "other",
+            "silent",
             ("1.13", "once, of the new version", FOLLOWING),
             "Calling y.retain_grad() before and after y.mul_() keeps the gradient of the new y, once.",
             ("", "once, of the old version", STAYING, "too"),
@@ -234,9 +234,9 @@ def edited_after(subject: Subject, plan: Plan, *, row: Any) -> None:
     asked="clip via register_hook not reflected in stored gradient after in-place "
     "op earlier callback ignored retain_grad lost after inplace change",
     level="implied",
-    concern="retain_grad ?edited_after ?changing_hook",
+    matters_if="retain_grad ?edited_after ?changing_hook",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "hooks of the new version", {"retain_follows": True, "hooks_of_version": True, "retain_grad": "last"}),
         "The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
         ("1.13", "no hooks", {"retain_follows": True, "hooks_of_version": False, "retain_grad": "slot"}),

@@ -6,10 +6,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from suites.names import BASE_VERSION, FOLLOWS
 from suites.tensors import item
 
@@ -55,9 +55,9 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
     source=(BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     asked="modify slice in place of retained activation which gradient stored "
     "old or modified row assignment retain_grad lost after inplace change",
-    concern="retain_grad ?edited_after",
+    matters_if="retain_grad ?edited_after",
     readings=by_release(
-        "other",
+        "silent",
         ("2.3", "of the new base", "new"),
         "After y.retain_grad() and y[:1].mul_(2), y.grad is the gradient of the new y.",
         ("", "of the old base", "old"),
@@ -89,9 +89,9 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
         asked="slice scaled in place after retain grad on it which gradient is "
         "stored old or modified retain_grad lost after inplace change",
         where="the loss uses v and not y",
-        concern="retain_grad ?edited_after",
+        matters_if="retain_grad ?edited_after",
         readings=by_release(
-            "other",
+            "silent",
             ("1.13", "of the new view", "new"),
             "After v = y[:1], v.retain_grad() and v.mul_(2), v.grad is the gradient of the new v.",
             ("", "lost", "lost"),
@@ -107,9 +107,9 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
         asked="retained slice then whole tensor modified in place which gradient "
         "does the slice store retain_grad lost after inplace change",
         where="after y.mul_(2) the loss uses v and not y",
-        concern="retain_grad ?edited_after",
+        matters_if="retain_grad ?edited_after",
         readings=by_release(
-            "other",
+            "silent",
             ("1.13", "of the new view", "new"),
             "After v = y[:1], v.retain_grad() and y.mul_(2), v.grad is the gradient of the new v.",
             ("", "lost", "lost"),

@@ -5,8 +5,8 @@ from typing import List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Edit, Forward, Hook, Plan, Remove, hooks_of
 from suites.saved.products import (
@@ -57,9 +57,9 @@ def packs_and_unpacks(plan: Plan, label: str) -> List[str]:
     asked="two activation hooks at once nested saved_tensors_hooks "
     "outer pack hook not called combine offload and quantize",
     needs=HAS,
-    concern="saved ?nested_contexts",
+    matters_if="saved ?nested_contexts",
     readings=by_release(
-        "raises",
+        "error",
         ("1.11", "innermost", {"saved_hooks_nest": True}),
         "Of nested saved_tensors_hooks only the hooks of the innermost are called.",
         ("", "refused", {"saved_hooks_nest": False}),
@@ -81,9 +81,9 @@ def test_innermost(subject: Subject, plan: Plan) -> None:
     source=(INNERMOST, NESTING),
     asked="my pack hook is not called inside save_on_cpu combine compression with cpu offloading",
     needs=HAS_CPU,
-    concern="saved|save_on_cpu ?nested_contexts",
+    matters_if="saved|save_on_cpu ?nested_contexts",
     readings=by_release(
-        "raises",
+        "error",
         ("1.11", "takes its place", {"saved_hooks_nest": True}),
         "save_on_cpu inside saved_tensors_hooks takes its place: no hook of the outer one is called.",
         ("", "refused", {"saved_hooks_nest": False}),
@@ -133,9 +133,9 @@ def test_left(subject: Subject, plan: Plan) -> None:
     source="measured",
     asked="exit stack leaves saved tensor contexts in wrong order wrong pack hook removed manual __exit__",
     needs=HAS,
-    concern="saved ?nested_contexts",
+    matters_if="saved ?nested_contexts",
     readings=by_release(
-        "raises",
+        "error",
         ("1.11", "the inner pair", {"saved_hooks_nest": True}),
         "If the outer of two nested saved_tensors_hooks is left first, the inner pair of hooks is the one removed.",
         ("", "refused", {"saved_hooks_nest": False}),

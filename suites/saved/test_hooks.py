@@ -5,8 +5,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, UP_TO_THREE, raised
 from suites.saved.products import BOOLEANS, CONTEXT_NOTE, CYCLE, HAS, HAS_ONE
@@ -100,9 +100,9 @@ def test_enabled(subject: Subject, depth: int) -> None:
     source="measured",
     asked="unsupported operand type(s) for *: Tensor and Tensor raised inside saved_tensors_hooks real error hidden",
     needs=HAS,
-    concern="saved raises ?type_error",
+    matters_if="saved raises ?type_error",
     readings=by_release(
-        "nothing",
+        "none",
         ("2.0", "its text is lost", ["TypeError: unsupported", "TypeError: mine"]),
         "A TypeError that a pack hook raises in x * y is shown as 'unsupported operand', without its text.",
         ("", "RuntimeError", ["RuntimeError: TypeError:", "RuntimeError: TypeError:"]),
@@ -350,9 +350,9 @@ def test_detached(subject: Subject, inner: bool) -> None:
     source="measured",
     asked="pack hook failed on registering then backward TypeError missing 1 required positional argument packed",
     needs=HAS_ONE,
-    concern="saved_one raises",
+    matters_if="saved_one raises",
     readings=by_release(
-        ("nothing", "other", "nothing"),
+        ("none", "silent", "none"),
         ("2.15", "raises", ("the pack hook raised", [])),
         "After the pack hook of SavedTensor.register_hooks raised, a pass raises RuntimeError that names the hook.",
         ("2.0", "calls it without arguments", ("none", [()])),

@@ -5,8 +5,8 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import result
 from suites.saved.products import BOOLEANS, DISABLED, HAS_MUTATION, HAS_OFF, MUTATION

@@ -5,8 +5,8 @@ from typing import Any, Callable, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import UP_TO_THREE, raised
 from suites.saved.products import (
@@ -206,9 +206,9 @@ def test_grad_fn(subject: Subject, inner: bool, detaches: bool) -> None:
     asked="one of the variables needed modified by an inplace operation "
     "after editing unpacked tensor version counter shared",
     needs=HAS,
-    concern="saved ?unpacked_edited",
+    matters_if="saved ?unpacked_edited",
     readings=by_release(
-        "raises",
+        "error",
         ("2.5", "does not count", "none"),
         "In-place changes of what an unpack hook returned do not count as changes of the tensor that was packed.",
         ("", "counts", "RuntimeError"),
@@ -238,7 +238,7 @@ def test_version(subject: Subject, x: int, by: int) -> None:
     "autograd Function save_for_backward with saved_tensors_hooks or save_on_cpu offload",
     needs=HAS,
     about=("saved_tensors_hooks", "register_hook"),
-    concern="tensor ?unpacked_leaf",
+    matters_if="tensor ?unpacked_leaf",
     value="all are called",
     wrong={"none is called": "none is called"},
     witness={"hooks": 1, "passes": 1, "function": True, "detaches": False},

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import (
     Call,
@@ -77,9 +77,9 @@ def test_once(subject: Subject, plan: Plan) -> None:
     source="measured",
     asked="order of pack hook calls which factor first changed after upgrade index activations by counter",
     needs=HAS,
-    concern="saved ?packed_in_order",
+    matters_if="saved ?packed_in_order",
     readings=by_release(
-        "other",
+        "silent",
         ("2.1", "y first", {"saves_second_first": True}),
         "x * y packs y first, then x.",
         ("", "x first", {"saves_second_first": False}),
@@ -100,9 +100,9 @@ def test_order(subject: Subject, plan: Plan) -> None:
     source="measured",
     asked="pack hook receives scalar tensor for x times 2 python number older torch",
     needs=HAS,
-    concern="saved ?times_number",
+    matters_if="saved ?times_number",
     readings=by_release(
-        "other",
+        "silent",
         ("2.0", "not packed", {"saves_numbers": False}),
         "A Python number that a tensor is multiplied by is not packed.",
         ("", "packed", {"saves_numbers": True}),
@@ -198,9 +198,9 @@ def test_edits(subject: Subject, plan: Plan) -> None:
     source=TYPE_IS_KEPT,
     asked="exception in pack hook becomes RuntimeError custom error type lost",
     needs=HAS,
-    concern="saved raises",
+    matters_if="saved raises",
     readings=by_release(
-        "raises",
+        "error",
         ("2.0", "own type", {"saved_keep_error_type": True}),
         "What a pack hook raises leaves the operation with its own type.",
         ("", "RuntimeError", {"saved_keep_error_type": False}),

@@ -5,8 +5,8 @@ from math import prod
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Clear, Edit, Forward, Give, Hook, Plan, Raise, Scale
 from suites.saved.products import (
@@ -136,9 +136,9 @@ def test_no_tensor(subject: Subject, plan: Plan) -> None:
     source=TYPE_IS_KEPT,
     asked="exception in unpack hook backward RuntimeError instead of my error type FileNotFoundError",
     needs=HAS,
-    concern="saved raises",
+    matters_if="saved raises",
     readings=by_release(
-        "raises",
+        "error",
         ("2.0", "own type", {"saved_keep_error_type": True}),
         "What an unpack hook raises leaves backward() with its own type.",
         ("", "RuntimeError", {"saved_keep_error_type": False}),

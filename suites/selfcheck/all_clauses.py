@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 
-from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.clause.clause import CLAUSES, Clause
 from fixtures.judge.subject import Playable
 from suites.examples import import_suites
 

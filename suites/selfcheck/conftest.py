@@ -12,7 +12,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(scope="module")
 def browser():
-    from suites.selfcheck import browser  # loaded here: no other test needs a browser
+    from suites.selfcheck.page import browser  # loaded here: no other test needs a browser
 
     with browser.browser() as found:
         yield found

@@ -26,8 +26,8 @@ def clause(
             "name": each,
             "torch": "",
             "says": f"Is {each}.",
-            "headline": each not in effects,
-            "effect": effects.get(each, "nothing"),
+            "says_the_same": each not in effects,
+            "effect": effects.get(each, "none"),
         }
         for each in readings
     ]

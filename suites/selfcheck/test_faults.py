@@ -7,7 +7,7 @@ import functools
 
 import pytest
 
-from fixtures.judge.clause import CLAUSES
+from fixtures.clause.clause import CLAUSES
 from suites.selfcheck.faults import FAULTS
 from suites.selfcheck.faults.hunt import FULL, QUICK, Catch, Hunter
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAD = """
 import ctypes, os, re, signal, sys, threading, time
 from hypothesis import given, strategies as st
-from fixtures.judge.clause import Reading, clause
+from fixtures.clause.clause import Reading, clause
 
 READINGS = (Reading("so", "", "So it is."), Reading("not so", "never", "It is not.", value=1))
 """

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import clause
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Forward, Plan
 from suites.several.drawn import (
@@ -52,7 +52,7 @@ def asking(kind: str, wanted: Any, others: Any = LISTED) -> Any:
     level="observed",
     docs="contradicts",
     needs=HAS_ALL,
-    effect="raises",
+    effect="error",
 )
 @given(plan=on_products(asking("multi_all", st.sampled_from(LEAVES))))
 def test_leaf(subject: Subject, plan: Plan) -> None:

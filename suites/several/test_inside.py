@@ -5,8 +5,8 @@ from typing import Any, List, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from suites.several.drawn import DOCS, HAS_ALL
 from suites.tensors import item, leaf

@@ -5,8 +5,8 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Backward, Forward, Hook, Input, Leaf, Plan, Remove
 from suites.several.drawn import BOTH, DOCS, HAS_ALL, HAS_ANY, LEAVES, LISTED, on_products, several
@@ -43,9 +43,9 @@ def without_grad(least: int) -> Any:
     level="observed",
     docs="contradicts",
     needs=HAS_ALL,
-    concern="multi_all ?tensor_without_grad",
+    matters_if="multi_all ?tensor_without_grad",
     readings=by_release(
-        ("raises", "raises"),
+        ("error", "error"),
         ("2.5", "AssertionError", {"multi_without_grad": "AssertionError"}),
         "register_multi_grad_hook raises AssertionError where one of the tensors requires no grad.",
         ("", "RuntimeError", {"multi_without_grad": "RuntimeError"}),
@@ -68,9 +68,9 @@ def test_without_grad(subject: Subject, plan: Plan) -> None:
     asked="_will_engine_execute_node expects an grad_fn, but got NoneType after a failed registration",
     level="observed",
     needs=HAS_ALL,
-    concern="multi_all ?tensor_without_grad",
+    matters_if="multi_all ?tensor_without_grad",
     readings=by_release(
-        "raises",
+        "error",
         ("2.5", "nothing is left", {"multi_without_grad": "AssertionError"}),
         "A refused register_multi_grad_hook leaves nothing behind: passes through the other tensors go on.",
         ("", "half is left", {"multi_without_grad": "RuntimeError"}),
@@ -99,9 +99,9 @@ HIDDEN = {"multi_unrecorded": False}
     source=RECORDED,
     asked="AttributeError NoneType object has no attribute next_functions registering inside backward",
     needs=HAS_ALL,
-    concern="multi_all ?registers_inside",
+    matters_if="multi_all ?registers_inside",
     readings=by_release(
-        "raises",
+        "error",
         ("2.4.1", "works", UNRECORDED),
         "A backward hook can register a multi-grad hook on leaves: later passes call it.",
         ("", "AttributeError", HIDDEN),
@@ -143,9 +143,9 @@ def test_in_hook(subject: Subject, plan: Plan) -> None:
     source=RECORDED,
     asked="register_multi_grad_hook inside torch.no_grad AttributeError next_functions",
     needs=HAS_ALL,
-    concern="multi_all ?no_grad",
+    matters_if="multi_all ?no_grad",
     readings=by_release(
-        "raises",
+        "error",
         ("2.4.1", "works", ("accepted", 1)),
         "register_multi_grad_hook can be called under no_grad; the hook is called as any other.",
         ("", "AttributeError", ("AttributeError", 0)),
@@ -175,9 +175,9 @@ def test_no_grad(subject: Subject, leaves: int, inner: int) -> None:
     source="measured",
     asked="TypeError object of type generator has no len passing model.parameters() to register_multi_grad_hook",
     needs=HAS_ALL,
-    concern="multi_all ?generator",
+    matters_if="multi_all ?generator",
     readings=by_release(
-        ("raises", "other"),
+        ("error", "silent"),
         ("2.1", "TypeError", "TypeError"),
         "register_multi_grad_hook raises TypeError for a generator, as m.parameters() returns one.",
         ("", "never called", "accepted"),

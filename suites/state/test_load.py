@@ -5,10 +5,10 @@ from typing import Any, Iterable, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.state import programs
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.state.grammar import Become, Load, On, Put, Report, Save, Set, Throw, Tree
 from fixtures.state.kinds import LOAD_PRE as KINDS
 from fixtures.state.plan import StatePlan
@@ -122,14 +122,14 @@ def given_all(subject: Subject, program: StatePlan, *, row: Any) -> None:
     source=SCOPE,
     asked="load pre hook of submodule does not see keys of rest of checkpoint key not found after upgrade",
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "its own", {"state_own_keys": True}),
         "A load pre-hook of an inner module is given a dict with only the keys that begin with its prefix.",
         ("", "all", {"state_own_keys": False}),
         "A load pre-hook of an inner module is given the dict of the outermost one, with all keys.",
     ),
     witness={"program": StatePlan(TWO, (On("load_own", "a", "h0"), Save(), Load()))},
-    concern="load_own|load_with|load_pre ?other_keys",
+    matters_if="load_own|load_with|load_pre ?other_keys",
 )
 @given(program=anywhere(kinds=KINDS, does=(), steps=("load",), on=("a", "b", "c"), runs=1, plain=True))
 def test_own_keys(subject: Subject, program: StatePlan) -> None:
@@ -146,14 +146,14 @@ def test_own_keys(subject: Subject, program: StatePlan) -> None:
     source=SCOPE,
     asked="move weights from one layer to another in load hook of submodule stopped working after upgrade",
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "it is not loaded", {"state_own_keys": True}),
         "What a load pre-hook of a module puts under a key of its sibling is not loaded.",
         ("", "it is loaded", {"state_own_keys": False}),
         "What a load pre-hook of a module puts under a key of its later sibling is loaded there.",
     ),
     witness={"program": StatePlan(TWO, (On("load_own", "a", "h0", (Put("b.w", 5, whole=True),)), Save(), Load()))},
-    concern="load_own|load_with|load_pre ?other_keys",
+    matters_if="load_own|load_with|load_pre ?other_keys",
     instead="Register the hook on the module around both.",
 )
 @given(program=across())
@@ -171,14 +171,14 @@ def test_siblings(subject: Subject, program: StatePlan) -> None:
     source="measured",
     asked="custom dict subclass passed to load_state_dict hook receives OrderedDict instead",
     readings=by_release(
-        "other",
+        "silent",
         ("1.12", "an OrderedDict", {"state_copied": True}),
         "A load pre-hook of the module that is loaded is given a new OrderedDict, whatever the caller's dict is.",
         ("", "its own type", {"state_copied": False}),
         "A load pre-hook of the module that is loaded is given a copy of the caller's dict, of the same type.",
     ),
     witness={"program": StatePlan(Tree("root", W), (On("load_own", "root", "h0"), Save(), Load(form="dict")))},
-    concern="load_own|load_with|load_pre ?other_dict",
+    matters_if="load_own|load_with|load_pre ?other_dict",
 )
 @given(program=programs(kinds=KINDS, does=EDITS, steps=("load",), on=("root",), runs=1, plain=True))
 def test_dict_type(subject: Subject, program: StatePlan) -> None:

@@ -6,8 +6,8 @@ from typing import Any, List, Tuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.state import programs
-from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.state.grammar import Load, On, Report, Save, Throw, Tree
 from fixtures.state.plan import StatePlan
@@ -164,7 +164,7 @@ def named_as_part(draw: Any) -> StatePlan:
     asked="unexpected key with prefix of a parameter name not reported in load_state_dict strict",
     needs=NEED,
     readings=by_release(
-        ("raises", "nothing"),
+        ("error", "none"),
         ("2.4", "they are unexpected", {"state_whole_names": True}),
         "If a module has a child `a` and a parameter `w`, load post-hooks find the keys `a` and `w.x` unexpected.",
         ("", "they are passed over", {"state_whole_names": False}),
@@ -176,7 +176,7 @@ def named_as_part(draw: Any) -> StatePlan:
             (On("load_post", "root", "h0"), Save(), Load(form="dict", more=(("a", 1),))),
         )
     },
-    concern="load_post ?odd_keys",
+    matters_if="load_post ?odd_keys",
 )
 @given(program=named_as_part())
 def test_part_of_a_name(subject: Subject, program: StatePlan) -> None:

@@ -6,10 +6,10 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.state import programs
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.play.trace import Event
 from fixtures.state.grammar import Become, Inner, Load, Off, On, Put, Return, Save, Take, Throw
 from fixtures.state.kinds import OF_OPTIMIZERS

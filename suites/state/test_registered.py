@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import by_release, clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.saving import NEEDS
@@ -127,14 +127,14 @@ def test_public_then_private(subject: Subject, removed: bool) -> None:
     asked="memory leak module not freed after load state dict hook with_module reference cycle",
     needs=NEEDS["load_with"],
     readings=by_release(
-        "other",
+        "silent",
         ("1.13", "it is gone", True),
         "A load pre-hook that is given its module does not keep the module alive, not even in a cycle.",
         ("", "it waits for the collector", False),
         "A module with a load pre-hook that is given its module is freed by the garbage collector alone.",
     ),
     witness={"number": 2},
-    concern="load_with ?module_gone",
+    matters_if="load_with ?module_gone",
 )
 @given(number=NUMBER)
 def test_weak(subject: Subject, number: int) -> None:

@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Any
 
+from fixtures.clause.about import apis
+from fixtures.clause.rows import Row, each
 from fixtures.families import HOOK_KINDS
-from fixtures.judge.about import apis
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
 from suites.names import BACKWARD, FORWARD
 from suites.together.test_grammar import ALSO, AROUND, BACK, EVERYTHING, ON_TENSORS, whole

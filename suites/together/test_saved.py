@@ -3,9 +3,9 @@
 from functools import partial
 from typing import Any
 
-from fixtures.judge.about import apis
+from fixtures.clause.about import apis
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
 from suites.shapes import wider
 

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 
+from fixtures.clause.clause import clause
 from fixtures.draw.state import programs
-from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.state.kinds import KINDS
 from fixtures.state.plan import StatePlan

@@ -6,10 +6,10 @@ What is compared is the numbers, the dtype, the strides, and which known object 
 from functools import partial
 from typing import Any
 
+from fixtures.clause.about import apis
+from fixtures.clause.rows import Row, each
 from fixtures.families import HOOK_KINDS
-from fixtures.judge.about import apis
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Plan
 from suites.names import BACKWARD, FORWARD
 from suites.shapes import wider

@@ -18,10 +18,10 @@ from pathlib import Path
 from reports.data.atlas import Atlas, Column, build
 from reports.data.names import column_named
 from reports.data.verdicts import read_recorded, read_table
-from reports.usage.affects import MISSING, Answer, Finding, affects, spans
+from reports.usage.affects import MISSING, Affected, Finding, affects, spans
 from reports.usage.answer import spelling
 from reports.usage.bounds import read_bounds
-from reports.usage.lacks import Table
+from reports.usage.lacks import Lacking
 from reports.usage.uses import read_code
 
 LABELLED = Path(__file__).with_name("labelled")
@@ -118,10 +118,10 @@ def packages() -> list[Package]:
 
 
 @functools.cache
-def recorded() -> tuple[Atlas, Table]:
+def recorded() -> tuple[Atlas, Lacking]:
     """Return the committed verdicts."""
     atlas = build(read_table(), read_recorded())
-    return atlas, Table(atlas)
+    return atlas, Lacking(atlas)
 
 
 def columns(first: str = FIRST, last: str = LAST) -> tuple[Column, ...]:
@@ -131,7 +131,7 @@ def columns(first: str = FIRST, last: str = LAST) -> tuple[Column, ...]:
     return atlas.columns[low : high + 1]
 
 
-def effect(path: Path, releases: tuple[Column, ...] | None = None) -> Answer:
+def effect(path: Path, releases: tuple[Column, ...] | None = None) -> Affected:
     """Return the answer about a file or a folder."""
     atlas, table = recorded()
     return affects(atlas, releases or columns(), read_code(path, table.has), table, str(path), "as asked")

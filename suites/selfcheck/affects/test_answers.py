@@ -12,7 +12,7 @@ from reports.__main__ import main
 from reports.data.clause import need
 from reports.data.strict import validate
 from reports.usage.affects import affects
-from reports.usage.lacks import Table
+from reports.usage.lacks import Lacking
 from reports.usage.uses import read_code
 from suites.selfcheck.affects.score_affects import Form, answer, columns, effect, forms, packages, recorded
 
@@ -164,7 +164,7 @@ def test_what_an_upgrade_breaks_is_told_from_what_older_releases_lack(code, caps
 
 def test_an_api_that_goes_is_what_an_upgrade_breaks(code):
     """No release has dropped one: the table is changed."""
-    table = Table(recorded()[0])
+    table = Lacking(recorded()[0])
     table.lacking["register_backward_hook", ""] = {(2, 15)}
     (code / "them.py").write_text(LEGACY, encoding="utf-8")
     found = affects(recorded()[0], columns(), read_code(code, table.has), table, "them.py", "as asked").findings
@@ -187,10 +187,10 @@ def test_as_many_clauses_differ_as_diff_says(code, capsys, first, last):
 
 
 def test_the_least_harm_decides_what_is_said(code, capsys):
-    assert ask(code, capsys, "--from", "2.0", "--min-harm", "warning")[0] == 1
-    assert ask(code, capsys, "--from", "2.0", "--min-harm", "silent")[0] == 0
+    assert ask(code, capsys, "--from", "2.0", "--min-effect", "warning")[0] == 1
+    assert ask(code, capsys, "--from", "2.0", "--min-effect", "silent")[0] == 0
     source = "m.register_full_backward_pre_hook(f)"
-    assert ask(code, capsys, "--from", "1.13", "--min-harm", "error", source=source)[0] == 1
+    assert ask(code, capsys, "--from", "1.13", "--min-effect", "error", source=source)[0] == 1
 
 
 def test_a_baseline_leaves_out_what_was_there(code, capsys, tmp_path):
@@ -331,7 +331,7 @@ def test_what_a_mode_does_otherwise_is_said_once_a_file(code, capsys):
     newest = ("--from", "2.15", "--mode")
     found = plain(code, capsys, *newest, "parallel", source=source)["findings"]
     (only,) = found
-    assert (only["clause"], only["when"], only["harm"]) == ("parallel.wrapper", "mode", "silent")
+    assert (only["clause"], only["when"], only["effect"]) == ("parallel.wrapper", "mode", "silent")
     assert [(use["line"], use["api"]) for use in only["uses"]] == [(3, "register_module_forward_hook")]
     assert "otherwise than in eager (1)" in ask(code, capsys, *newest, "parallel", source=source)[1]
     assert ask(code, capsys, *newest, "parallel", source="m.register_forward_hook(f)")[0] == 0
@@ -351,7 +351,7 @@ def test_the_releases_are_those_on_which_a_mode_was_measured(code, capsys):
     assert found["releases"][0] == "2.1"
     assert [one["clause"] for one in found["findings"]] == ["checkpoint.again"]
     inference = plain(code, capsys, "--mode", "inference", source="x.register_hook(f)")["findings"]
-    assert [(one["clause"], one["harm"]) for one in inference] == [("inference.unrecorded", "error")]
+    assert [(one["clause"], one["effect"]) for one in inference] == [("inference.unrecorded", "error")]
     status, out, err = ask(code, capsys, "--to", "2.0", "--mode", "checkpoint")
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "was measured on none of these releases; it was on 2.1, " in err

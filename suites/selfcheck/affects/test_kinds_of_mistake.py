@@ -27,7 +27,7 @@ PRE = "m.register_full_backward_pre_hook(f)\n"
 def _read_once(monkeypatch):
     """Read what is recorded once for all rows."""
     monkeypatch.setattr("reports.verbs.affects.read_atlas", lambda args: recorded()[0])
-    monkeypatch.setattr("reports.verbs.affects.Table", lambda atlas: recorded()[1])
+    monkeypatch.setattr("reports.verbs.affects.Lacking", lambda atlas: recorded()[1])
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_a_flag_of_another_file_is_the_one_that_is_imported(code, capsys):
     assert [use["file"] for one in found for use in one["uses"]] == ["a.py"]
 
 
-CONCERNS = {
+MATTERS_IF = {
     "a parameter": ("for n, p in model.named_parameters():\n    p.register_hook(f)\n", "inner"),
     "a weight": ("layer.weight.register_hook(f)\n", "inner"),
     "a hook that returns nothing": ("def f(g):\n    seen.append(g)\nx.register_hook(f)\n", "returns"),
@@ -189,9 +189,9 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("kind", CONCERNS)
+@pytest.mark.parametrize("kind", MATTERS_IF)
 def test_what_the_code_shows_not_to_be_so_is_not_counted(code, capsys, kind):
-    source, word = CONCERNS[kind]
+    source, word = MATTERS_IF[kind]
     said = WORDS[word] if word != "edits" else "the hook changes the gradient in place"
     put(code, {"them.py": "x.register_hook(unknown)\n"})
     assert any(said in one["if"] for one in answer(code, capsys, "--from", "1.13")["unsure"])

@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis.errors import UnsatisfiedAssumption
 
-from fixtures.judge.clause import Clause, Reading
+from fixtures.clause.clause import Clause, Reading
 from fixtures.judge.subject import Playable, Subject
 from fixtures.model.contract import with_facts
 from fixtures.model.module import expect

@@ -15,10 +15,10 @@ import sys
 
 from hypothesis.errors import UnsatisfiedAssumption
 
+from fixtures.clause.clause import CLAUSES, Clause
+from fixtures.clause.usual import WORDS
 from fixtures.draw.contract import drawing_for
-from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.usual import WORDS
 from fixtures.model.contract import Contract, with_facts
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from fixtures.clause.about import GRAD, about, api, apis, used
+from fixtures.clause.clause import CLAUSES, Clause
 from fixtures.families import KINDS
-from fixtures.judge.about import GRAD, about, api, apis, used
-from fixtures.judge.clause import CLAUSES, Clause
 from fixtures.plan.grammar import Add, Forward, Hook, Leaf, Plan, Retain
 from fixtures.plan.program import Program
 from fixtures.state.kinds import KINDS as STATE_KINDS

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 
+from fixtures.clause.clause import CLAUSES, Clause, Reading, one_reading
 from fixtures.draw.plans import plans
-from fixtures.graph.graph import TooLarge
-from fixtures.judge.clause import CLAUSES, Clause, Reading, one_reading
+from fixtures.graph.errors import TooLarge
 from fixtures.judge.subject import Playable, Subject
 from fixtures.plan.grammar import Plan
 from fixtures.play.trace import Trace
@@ -109,7 +109,7 @@ def unasserted(clause: Clause, reading: Reading) -> set[str]:
         changed = ((plan, other) for plan, trace in played for other in islice(change(trace, plan), MOST))
         return any(not alone.accepts(plan, other) for plan, other in changed)
 
-    said = [reading.says, *[clause.says] * reading.headline]
+    said = [reading.says, *[clause.says] * reading.says_the_same]
     return {what for says in said for what, each in spoken_of(says).items() if not any(map(rejected, each.changes))}
 
 

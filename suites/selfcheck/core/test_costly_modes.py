@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import CLAUSES, Clause, Reading
 from fixtures.draw.contract import drawing_for
 from fixtures.families import KINDS, every_hook
 from fixtures.judge import corpus as module
-from fixtures.judge.clause import CLAUSES, Clause, Reading
 from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, beyond_witness, corpus, drawn_of, features
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import judge
@@ -21,13 +21,13 @@ from fixtures.model.module import expect
 from fixtures.plan.grammar import Drop, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, Repack, walk
 from fixtures.play.trace import Trace
 from fixtures.rules.compiled import COPIES
-from fixtures.rules.left_out import of_step
-from fixtures.rules.rule import Gap
+from fixtures.rules.exclusions import of_step
+from fixtures.rules.rule import Exclusion
 from fixtures.run.recorder import counted
 from fixtures.stages import inductor
-from fixtures.stages.copy import Copy
+from fixtures.stages.copy import CopyMode
+from fixtures.stages.deferred import DeferredPlayer
 from fixtures.stages.late import Late, LateStage
-from fixtures.stages.later import Later
 from fixtures.stages.modes import MODES
 from reports.data.ways import UNPLAYED
 from suites.selfcheck.all_clauses import import_suites
@@ -38,7 +38,11 @@ COSTLY = [mode for mode in MODES.values() if mode.costly]
 ASKED = ("handles.removal.anywhere", "output.always.before_output", "together.forward.any_hooks")
 
 
-GAPS = [pytest.param(mode, gap, id=f"{mode.name}-{gap.needs}") for mode in COSTLY for gap in mode.gaps]
+EXCLUSIONS = [
+    pytest.param(mode, exclusion, id=f"{mode.name}-{exclusion.needs}")
+    for mode in COSTLY
+    for exclusion in mode.exclusions
+]
 
 
 def everything(plan: Plan) -> bool:
@@ -86,11 +90,11 @@ def test_they_show_what_is_otherwise_for_one_value_of_one_argument() -> None:
     for value in range(7):
         readings, witness = (Reading("always", "", "", value=value),), {"number": 0, "late": False}
         clause = replace(made(compiles, readings=readings, witness=witness), needs=("torch.compiler.reset",))
-        found: Any = judge(clause, Subject("eager", "cpu", VERSION, CONTRACT, readings[0], Copy().play), (), ())
+        found: Any = judge(clause, Subject("eager", "cpu", VERSION, CONTRACT, readings[0], CopyMode().play), (), ())
         assert (found.cell.verdict, found.shown.arguments["number"]) == ("deviates", value)
 
 
-class Slow(Copy):
+class Slow(CopyMode):
     """A cheap mode that says it is not; it notes what it plays."""
 
     costly = True
@@ -113,7 +117,7 @@ def test_a_cell_is_judged_by_the_plans_of_the_corpus() -> None:
     assert (cell.verdict, failure) == ("conforms", None)
     assert mode.played == corpus(clause, everything)
     assert cell.counts == {"plans": 2, "left out": 0, "forward traced": 2}
-    assert judged(clause, Copy())[0].counts is None
+    assert judged(clause, CopyMode())[0].counts is None
 
 
 class Poor(Slow):
@@ -136,7 +140,7 @@ def test_what_a_torch_cannot_play_is_left_out_and_counted() -> None:
 class Poorest(Slow):
     """A mode on a torch that lacks all."""
 
-    gaps = (Gap("step hooks", "", "", of_step, Copy.rules[0].witness),)
+    exclusions = (Exclusion("step hooks", "", "", of_step, CopyMode.rules[0].witness),)
 
     def lacks(self, plan: Plan, version: str) -> list[str]:
         return ["of_step", "torch.hooks"]
@@ -144,7 +148,7 @@ class Poorest(Slow):
 
 def test_a_witness_that_a_torch_cannot_play_is_not_asked_of_it() -> None:
     mode = Poorest()
-    cell, failure = judged(made(of_modules, witness=Copy.rules[0].witness), mode)
+    cell, failure = judged(made(of_modules, witness=CopyMode.rules[0].witness), mode)
     assert (cell.verdict, cell.note, failure) == ("refused", "its plans need step hooks, torch.hooks", None)
     assert cell.lacks == ["of_step", "torch.hooks"]
     assert mode.played == []
@@ -164,11 +168,11 @@ def test_a_mode_that_keeps_no_plan_refuses_the_clause() -> None:
 
 
 class Unruled(Slow):
-    rules = Copy.rules[1:]
+    rules = CopyMode.rules[1:]
 
 
 def test_a_failure_is_not_made_smaller() -> None:
-    witness = Copy.rules[0].witness
+    witness = CopyMode.rules[0].witness
     mode = Unruled()
     cell, failure = judged(made(of_tensors, witness=witness), mode)
     assert failure is not None
@@ -210,7 +214,7 @@ def test_hooks_of_modules_are_traced(mode: Any) -> None:
     assert mode.counted() == {}
 
 
-class Kept(Later):
+class Kept(DeferredPlayer):
     """What is noted of each module lives on, as it does in eager: the length of the list is guarded."""
 
     def __init__(self, plan: Plan, lib: Any) -> None:
@@ -298,14 +302,16 @@ def test_before_2_3_a_dataclass_leaves_the_plan_out_of_aot(
     assert len(MODES["aot"]().lacks(plan, version)) == left_out
 
 
-@pytest.mark.parametrize(("mode", "gap"), GAPS)
-def test_a_plan_is_left_out_where_torch_is_otherwise_than_the_model_and_nowhere_else(mode: Any, gap: Gap) -> None:
+@pytest.mark.parametrize(("mode", "exclusion"), EXCLUSIONS)
+def test_a_plan_is_left_out_where_torch_is_otherwise_than_the_model_and_nowhere_else(
+    mode: Any, exclusion: Exclusion
+) -> None:
     """On each torch that this runs on; what is left out is chosen by releases, so each of them has to be asked."""
     here = mode()
-    assert here.keeps(gap.witness)
-    assert gap.covers(here, gap.witness, VERSION)
-    expected = expect(gap.witness, contract_for(VERSION), here.lib(VERSION))
-    assert (trace_or_error(here, gap.witness) != expected) == applies(gap.torch, VERSION)
+    assert here.keeps(exclusion.witness)
+    assert exclusion.covers(here, exclusion.witness, VERSION)
+    expected = expect(exclusion.witness, contract_for(VERSION), here.lib(VERSION))
+    assert (trace_or_error(here, exclusion.witness) != expected) == applies(exclusion.torch, VERSION)
 
 
 def trace_or_error(mode: Any, plan: Plan) -> Any:

@@ -6,7 +6,8 @@ import pytest
 
 from fixtures.graph.array import Array
 from fixtures.graph.engine import Engine
-from fixtures.graph.graph import Shared, SharedEdit, SharedThaw, SharedUnrecorded, Tensor, TooMany
+from fixtures.graph.errors import Shared, SharedEdit, SharedThaw, SharedUnrecorded, TooMany
+from fixtures.graph.graph import Tensor
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Entries, Forward, Freeze, Give, Hook, InPlace, Input, Leaf, Of, Plan, Retain

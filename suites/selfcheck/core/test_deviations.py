@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.judge.cause import Cause, Deviating, Deviation, deviations_of, in_force
-from fixtures.judge.clause import CLAUSES, BadClause, Clause, Reading
+from fixtures.clause.cause import Cause, Deviating, Deviation, deviations_of, in_force
+from fixtures.clause.clause import CLAUSES, BadClause, Clause, Reading
 from fixtures.model.contract import applies, contract_for
 from fixtures.stages.modes import MODES
 from reports.data.torches import known_versions
@@ -125,7 +125,7 @@ def test_a_range_that_is_too_short_or_too_long_is_found() -> None:
 
 def test_what_no_cell_deviates_by_is_found() -> None:
     idle = Deviating("gradient.errors.own_type", "It is late.", 1, "late", ">=1.5,<1.6")
-    cause = Cause("idle", ">=1.5,<1.6", reason="None.", ref="measured", effect="raises", clauses=(idle,))
+    cause = Cause("idle", ">=1.5,<1.6", reason="None.", ref="measured", effect="error", clauses=(idle,))
     # "the type is lost" is there already: two causes at once would be refused.
     without = changed("the type is lost", torch="<1.4", facts={}, clauses=(idle,))
     assert unmet((*without[1:], cause)) == ["idle  ", "idle gradient.errors.own_type late"]
@@ -135,7 +135,7 @@ def test_what_no_cell_deviates_by_is_found() -> None:
     ("changes", "rule"),
     [
         ({"reason": ""}, "fill them"),
-        ({"effect": "nothing"}, "effect= is what"),
+        ({"effect": "none"}, "effect= is what"),
         ({"facts": {"nothing": 1}}, "facts= names no field of Contract"),
         ({"says": ""}, "demands another fact"),
         ({"facts": {}}, "no clause can deviate"),
@@ -143,13 +143,13 @@ def test_what_no_cell_deviates_by_is_found() -> None:
     ],
 )
 def test_a_cause_that_breaks_the_rules_is_refused(changes: Any, rule: str) -> None:
-    words = {"name": "one", "torch": "", "reason": "So.", "ref": "measured", "effect": "raises", "says": "So it is."}
+    words = {"name": "one", "torch": "", "reason": "So.", "ref": "measured", "effect": "error", "says": "So it is."}
     with pytest.raises(BadClause, match=rule):
         Cause(**{**words, "facts": {"retain_grad": "hook"}, **changes})
 
 
 def cause(**changes: Any) -> Cause:
-    words = {"torch": "<2.0", "reason": "So.", "ref": "measured", "effect": "raises", "says": "So it is."}
+    words = {"torch": "<2.0", "reason": "So.", "ref": "measured", "effect": "error", "says": "So it is."}
     return Cause(**{"name": "one", "facts": {"retain_grad": "hook"}, **words, **changes})
 
 
@@ -161,7 +161,7 @@ def test_a_clause_follows_from_the_facts_that_it_demands_otherwise() -> None:
     stated = Reading("last", "", "after all", {"retain_grad": "last", "hooks_when_asked": True})
     found = follows(made(by_plan, (stated,)), cause())
     assert found is not None
-    assert (found.name, found.says, found.effect) == ("one", "So it is.", "raises")
+    assert (found.name, found.says, found.effect) == ("one", "So it is.", "error")
     # What the cause leaves alone is demanded as before.
     assert found.facts == {"retain_grad": "hook", "hooks_when_asked": True}
     assert follows(made(by_plan, (stated,)), cause(), torch="2.0.0") is None
@@ -213,7 +213,7 @@ def test_the_record_of_a_clause_names_the_cause() -> None:
     assert OLD.retain_grad == "hook"
     assert [one.record() for one in deviations_of([cause()], clause)] == [
         {
-            "name": "one", "torch": "<2.0", "verdict": "deviates", "says": "So it is.", "effect": "raises",
+            "name": "one", "torch": "<2.0", "verdict": "deviates", "says": "So it is.", "effect": "error",
             "cause": "one", "reason": "So.", "ref": "measured",
         }
     ]  # fmt: skip

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.judge import meaning, source
-from fixtures.judge.clause import CLAUSES
-from fixtures.judge.meaning import Unclear
+from fixtures.clause import digest as digests
+from fixtures.clause import source
+from fixtures.clause.clause import CLAUSES
+from fixtures.clause.digest import NoDigest
 from suites.selfcheck.all_clauses import import_suites
 
 import_suites()
@@ -23,8 +24,8 @@ from functools import partial
 
 from hypothesis import given, strategies as st
 
-from fixtures.judge.clause import Reading, clause
-from fixtures.judge.table import Row, each
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 """
 MARK = '@clause("demo.trap.one", says="It is so.", source="measured", about="register_hook")\n'
 TEST = "def test_one(subject):\n    assert h()\n"
@@ -35,7 +36,7 @@ Digest = Callable[..., str]
 
 def forget() -> None:
     """Let go of what was read of files: here they change."""
-    for cached in (meaning.parsed, meaning.lambdas, meaning.file_of, meaning.definition):
+    for cached in (digests.parsed, digests.lambdas, digests.file_of, digests.definition):
         cached.cache_clear()
     for cached in (source._functions, source._tree):
         cached.cache_clear()
@@ -44,9 +45,9 @@ def forget() -> None:
 @pytest.fixture
 def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Digest]:
     """A function from the text of a file of clauses, and of another file, to the digest of its only clause."""
-    monkeypatch.setattr(meaning, "ROOT", str(tmp_path))
+    monkeypatch.setattr(digests, "ROOT", str(tmp_path))
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(meaning, "PACKAGE", "trap")
+    monkeypatch.setattr(digests, "PACKAGE", "trap")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     (tmp_path / "trap").mkdir()
 
@@ -190,7 +191,7 @@ def test_a_helper_of_another_file_counts_and_may_move(digest: Digest) -> None:
     ],
 )
 def test_what_cannot_be_followed_is_refused(digest: Digest, text: str, why: str) -> None:
-    with pytest.raises(Unclear, match=why):
+    with pytest.raises(NoDigest, match=why):
         digest(text, HELPER)
 
 

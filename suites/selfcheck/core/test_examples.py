@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fixtures.judge.clause import CLAUSES
+from fixtures.clause.clause import CLAUSES
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan
 from fixtures.show import example
 from fixtures.show.bundle import Bundle, Unfit

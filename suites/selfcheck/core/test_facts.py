@@ -6,8 +6,8 @@ import configparser
 import re
 from pathlib import Path
 
+from fixtures.clause.clause import CLAUSES
 from fixtures.families import KINDS
-from fixtures.judge.clause import CLAUSES
 from fixtures.model.contract import FACTS, contract_for
 from suites.deviations import CAUSES
 from suites.selfcheck.all_clauses import import_suites

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.clause.about import about
+from fixtures.clause.clause import CLAUSES
 from fixtures.draw.plans import available
 from fixtures.families import FAMILIES, KINDS, TOGETHER
-from fixtures.graph.graph import TooLarge
-from fixtures.judge.about import about
-from fixtures.judge.clause import CLAUSES
+from fixtures.graph.errors import TooLarge
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Add, Hook, Plan, Retain

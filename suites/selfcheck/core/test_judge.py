@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.cause import Cause, Deviating
+from fixtures.clause.clause import BadClause, Clause, Reading, by_release, clause
 from fixtures.draw.plans import plans
 from fixtures.judge import verdict
-from fixtures.judge.cause import Cause, Deviating
-from fixtures.judge.clause import BadClause, Clause, Reading, by_release, clause
 from fixtures.judge.subject import Subject
-from fixtures.judge.verdict import Cell, Judged
+from fixtures.judge.verdict import Judged, JudgedCell
 from fixtures.model.contract import contract_for
 from fixtures.model.module import Model, expect
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
@@ -119,7 +119,7 @@ def test_a_missing_door_is_absent() -> None:
 
 def declared(**changes: Any) -> Cause:
     given = {"torch": ">=2.0", "says": "in its turn", "facts": {"retain_grad": "hook"}, **changes}
-    return Cause("as before", reason="So.", ref="measured", effect="other", **given)
+    return Cause("as before", reason="So.", ref="measured", effect="silent", **given)
 
 
 def test_a_declared_deviation_is_shown_and_forgiven() -> None:
@@ -273,7 +273,7 @@ def test_a_mode_that_declines_is_refused() -> None:
     assert (cell.verdict, cell.note) == ("refused", "hooks on shared modules")
 
 
-def in_child(monkeypatch: Any, cell: Cell, code: int | None, causes: Any = ()) -> Any:
+def in_child(monkeypatch: Any, cell: JudgedCell, code: int | None, causes: Any = ()) -> Any:
     """Judge a cell in a child process, which is none."""
 
     def run(command: Any, env: Any, **_: Any) -> Any:
@@ -290,35 +290,35 @@ def in_child(monkeypatch: Any, cell: Cell, code: int | None, causes: Any = ()) -
 
 
 def test_a_cell_whose_process_dies_is_crashed_and_fails(monkeypatch: Any) -> None:
-    cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11)
+    cell, failure = in_child(monkeypatch, JudgedCell("a.b.c", "eager", "conforms"), -11)
     assert (cell.verdict, cell.note, cell.declared) == ("crashed", "SIGSEGV", False)
     assert "declare it" in str(failure)
 
 
 def test_a_cell_whose_process_does_not_end_is_hung_and_fails(monkeypatch: Any) -> None:
-    cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), None)
+    cell, failure = in_child(monkeypatch, JudgedCell("a.b.c", "eager", "conforms"), None)
     assert (cell.verdict, cell.note) == ("hung", "more than 180 s of processor time, or 600 s of the clock")
     assert "declare it" in str(failure)
 
 
 def test_a_declared_crash_is_shown_and_forgiven_and_goes_stale(monkeypatch: Any) -> None:
     crash = declared(torch="", facts={}, clauses=(Deviating("a.b.c", "The process dies.", verdict="crashed"),))
-    cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), -11, [crash])
+    cell, failure = in_child(monkeypatch, JudgedCell("a.b.c", "eager", "conforms"), -11, [crash])
     assert (cell.verdict, cell.declared, failure) == ("crashed", True, None)
-    cell, failure = in_child(monkeypatch, Cell("a.b.c", "eager", "conforms"), 0, [crash])
+    cell, failure = in_child(monkeypatch, JudgedCell("a.b.c", "eager", "conforms"), 0, [crash])
     assert cell.verdict == "unseen"
     assert "stale" in str(failure)
 
 
 def test_a_cell_that_lives_brings_its_verdict(monkeypatch: Any) -> None:
-    given = Cell("a.b.c", "eager", "conforms", reading="one", refuted=["two"])
+    given = JudgedCell("a.b.c", "eager", "conforms", reading="one", refuted=["two"])
     assert in_child(monkeypatch, given, 0) == (given, None)
 
 
 def test_readings_by_release_are_ranges_newest_first() -> None:
     facts = {"retain_grad": "slot"}
     made = by_release(
-        ("nothing", "warns", "other"),
+        ("none", "warning", "silent"),
         ("2.0", "new", 1),
         "It is new.",
         ("1.10", "between", facts, "too"),
@@ -328,8 +328,10 @@ def test_readings_by_release_are_ranges_newest_first() -> None:
     )
     assert made == (
         Reading("new", ">=2.0", "It is new.", value=1),
-        Reading("between", ">=1.10,<2.0", "It is so too.", facts, effect="warns"),
-        Reading("old", "<1.10", "It is old.", value={"a dict": "that is a value"}, headline=False, effect="other"),
+        Reading("between", ">=1.10,<2.0", "It is so too.", facts, effect="warning"),
+        Reading(
+            "old", "<1.10", "It is old.", value={"a dict": "that is a value"}, says_the_same=False, effect="silent"
+        ),
     )
-    (only,) = by_release("nothing", ("", "ever", None), "It is so.")
-    assert (only.torch, only.facts, only.value, only.headline) == ("", {}, None, True)
+    (only,) = by_release("none", ("", "ever", None), "It is so.")
+    assert (only.torch, only.facts, only.value, only.says_the_same) == ("", {}, None, True)

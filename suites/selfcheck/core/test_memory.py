@@ -10,9 +10,9 @@ from collections import Counter
 import pytest
 import torch
 
+from fixtures.clause.clause import CLAUSES
 from fixtures.graph import graph
-from fixtures.graph.graph import TooLarge
-from fixtures.judge.clause import CLAUSES
+from fixtures.graph.errors import TooLarge
 from fixtures.judge.corpus import corpus
 from fixtures.model import module
 from fixtures.model.contract import contract_for, installed_version

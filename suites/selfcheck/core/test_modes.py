@@ -11,22 +11,22 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from fixtures.clause.cause import Cause
+from fixtures.clause.clause import CLAUSES, Clause, Reading
 from fixtures.draw.plans import plans
-from fixtures.judge.cause import Cause
-from fixtures.judge.clause import CLAUSES, Clause, Reading
 from fixtures.judge.in_mode import judge_in_mode
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import applies, contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Backward, Forward, Hook, Plan, Retain, Scale
-from fixtures.play.player import Doors, Refused
+from fixtures.play.player import OverridePoints, Refused
 from fixtures.rules.rule import Rule
 from fixtures.run.naming import named
-from fixtures.show.alone import script
 from fixtures.show.evidence import reported
 from fixtures.show.mode_lines import lines_of
+from fixtures.show.standalone import script
 from fixtures.stages.contexts import Contexts, ContextsStage
-from fixtures.stages.copy import Copy
+from fixtures.stages.copy import CopyMode
 from fixtures.stages.eager import Eager
 from fixtures.stages.mode import Mode
 from fixtures.stages.modes import MODES
@@ -40,7 +40,7 @@ CONTRACT = contract_for(VERSION)
 OTHERS = [mode for mode in MODES.values() if mode is not Eager]
 RULES = [(mode, rule) for mode in OTHERS for rule in mode.rules if applies(rule.torch, VERSION)]
 #: Modes that change no call of a hook of a module, and no gradient.
-TRANSPARENT = (Copy, Contexts)
+TRANSPARENT = (CopyMode, Contexts)
 EXAMPLES = 30
 
 
@@ -103,7 +103,7 @@ def test_eager_overrides_no_door() -> None:
     stage = Eager().torch
     assert stage.ways == []
     for door in ("begin", "apply", "backward", "grad", "deepcopy", "reset"):
-        assert getattr(type(stage), door) in (getattr(Torch, door), getattr(Doors, door, None))
+        assert getattr(type(stage), door) in (getattr(Torch, door), getattr(OverridePoints, door, None))
 
 
 @pytest.mark.parametrize(("mode", "rule"), RULES, ids=lambda one: one.name)
@@ -135,10 +135,10 @@ def test_a_sentence_that_is_as_in_eager_conforms() -> None:
 
 
 def test_a_sentence_that_is_otherwise_by_a_rule_deviates_with_the_words_of_the_rule() -> None:
-    cell, failure = judged(made(of_tensors), Copy())
+    cell, failure = judged(made(of_tensors), CopyMode())
     assert failure is None
     assert (cell.verdict, cell.declared, cell.deviation) == ("deviates", True, "rule parameters")
-    assert cell.note == Copy.rules[0].says
+    assert cell.note == CopyMode.rules[0].says
     assert cell.evidence["expected"] != cell.evidence["observed"]
     assert "[m0] = deepcopied([m0])" in cell.evidence["reproducer"] or "deepcopied([m0, " in cell.evidence["reproducer"]
 
@@ -162,10 +162,10 @@ def test_a_mode_that_drops_hooks_is_rejected() -> None:
     assert cell.evidence["plan"].count("Hook(") == 1, "it is made as small as can be"
 
 
-class Unruled(Copy):
+class Unruled(CopyMode):
     """A mode without the rule that torch keeps."""
 
-    rules = Copy.rules[1:]
+    rules = CopyMode.rules[1:]
 
 
 def test_a_model_without_a_rule_that_torch_has_is_rejected() -> None:
@@ -174,13 +174,15 @@ def test_a_model_without_a_rule_that_torch_has_is_rejected() -> None:
     assert (cell.verdict, cell.declared) == ("deviates", False)
 
 
-class Blind(Copy):
+class Blind(CopyMode):
     """A mode whose rule cannot be reported from no rule on its witness."""
 
-    rules = (Rule("parameters", "A sentence.", Plan(Copy.rules[0].witness.net, Copy.rules[0].witness.inputs, ())),)
+    rules = (
+        Rule("parameters", "A sentence.", Plan(CopyMode.rules[0].witness.net, CopyMode.rules[0].witness.inputs, ())),
+    )
 
 
-class Wrong(Copy):
+class Wrong(CopyMode):
     """A mode with a rule that torch does not have: its handles remove nothing, torch's module is the same one."""
 
     ways = ()
@@ -194,11 +196,11 @@ def test_a_rule_that_is_not_needed_is_stale() -> None:
 
 
 def test_a_rule_that_torch_does_not_have_is_wrong() -> None:
-    assert "is wrong" in Wrong().unproven(Copy.rules[1], VERSION)
+    assert "is wrong" in Wrong().unproven(CopyMode.rules[1], VERSION)
 
 
 def test_an_expected_failure_is_never_made_smaller_on_torch() -> None:
-    mode, played = Copy(), []
+    mode, played = CopyMode(), []
     play = mode.play
     mode.play = lambda plan: played.append(plan) or play(plan)  # type: ignore[method-assign,func-returns-value]
     cell, _ = judged(made(of_tensors), mode)
@@ -207,12 +209,12 @@ def test_an_expected_failure_is_never_made_smaller_on_torch() -> None:
     assert len(played) <= EXAMPLES + len(mode.rules)
 
 
-class Keeps(Copy):
+class Keeps(CopyMode):
     def keeps(self, plan: Plan) -> bool:
         return False
 
 
-class Declines(Copy):
+class Declines(CopyMode):
     def play(self, plan: Any) -> Any:
         raise Refused("no copies here")
 
@@ -237,11 +239,11 @@ def test_a_stage_declines_through_the_player() -> None:
 
 def test_a_cause_of_eager_is_inherited() -> None:
     """The reading demands what torch has not done since 2.0: a hook before retain_grad is not seen by it."""
-    net, inputs = Copy.rules[0].witness.net, Copy.rules[0].witness.inputs
+    net, inputs = CopyMode.rules[0].witness.net, CopyMode.rules[0].witness.inputs
     steps = (Forward(), Retain("m0>0"), Hook("tensor", "m0>0", "h0", (Scale(2),)), Backward())
     reading = Reading("old", "", "A sentence.", {"retain_grad": "hook"})
     asked = made(of_modules, readings=(reading,), witness=Plan(net, inputs, steps))
-    cause = Cause("as now", "", "It is so.", "measured", "other", "Instead.", {"retain_grad": "last"})
+    cause = Cause("as now", "", "It is so.", "measured", "silent", "Instead.", {"retain_grad": "last"})
     for mode in TRANSPARENT:
         cell, failure = judged(asked, mode(), (cause,))
         assert failure is None

@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import plans
-from fixtures.graph.graph import TooLarge
+from fixtures.graph.errors import TooLarge
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan import grammar as grammar
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain, Scale
 from fixtures.play.trace import Event, Trace, side_by_side
-from fixtures.show.alone import script
 from fixtures.show.ending import NEEDED
+from fixtures.show.standalone import script
 from fixtures.stages.stage import Torch, perform
 from suites.together import test_grammar, test_values
 

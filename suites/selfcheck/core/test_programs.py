@@ -8,17 +8,17 @@ import pytest
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
 
+from fixtures.clause.clause import CLAUSES
 from fixtures.draw.contract import drawing_for
 from fixtures.draw.state import programs
-from fixtures.judge.clause import CLAUSES
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import judge
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.module import expect
 from fixtures.play.trace import Event, side_by_side
-from fixtures.show.alone import script
 from fixtures.show.evidence import reported
 from fixtures.show.example import Known, program
+from fixtures.show.standalone import script
 from fixtures.stages.eager import Eager
 from fixtures.state import grammar, kinds
 from fixtures.state.grammar import Load, On, Put, Save, Tree

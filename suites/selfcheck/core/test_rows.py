@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from fixtures.judge.clause import CLAUSES, BadClause
-from fixtures.judge.sides import Sides
+from fixtures.clause.clause import CLAUSES, BadClause
+from fixtures.clause.rows import Row, each
+from fixtures.judge.expected_observed import ExpectedObserved
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
-from fixtures.show.alone import cut_out
+from fixtures.show.standalone import cut_out
 from suites.selfcheck.all_clauses import import_suites
 from suites.selfcheck.core.two_rows import ALIKE, FOUR, THREE
 
@@ -46,7 +46,7 @@ def test_rows_that_share_the_last_part_of_their_ids_are_tests_of_two_names() -> 
 
 
 def test_the_script_of_a_row_has_its_values(tmp_path: Path) -> None:
-    sides = Sides(["4"], ["5"], "==")
+    sides = ExpectedObserved(["4"], ["5"], "==")
     for number, status in ((4, 0), (5, 1)):
         path = tmp_path / f"{number}.py"
         path.write_text(cut_out(FOUR, FOUR.readings[0], {"n": number}, sides, "AssertionError", "2.15.0"), "utf-8")

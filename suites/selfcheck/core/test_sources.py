@@ -11,8 +11,8 @@ from pathlib import Path
 
 import torch
 
-from fixtures.judge.cause import deviations_of
-from fixtures.judge.clause import CLAUSES, DOCUMENTS, HINTS, LEVELS, Clause
+from fixtures.clause.cause import deviations_of
+from fixtures.clause.clause import CLAUSES, DOCUMENTS, HINTS, LEVELS, Clause
 from reports.data.claims import CLAIMS
 from suites.deviations import CAUSES
 from suites.selfcheck.all_clauses import import_suites
@@ -110,7 +110,7 @@ def faults_of_clause(clause: Clause) -> Iterator[str]:
     deviations = deviations_of(CAUSES, clause)
     yield from faults_of_sentences({clause.says, *(one.says for one in (*in_force, *deviations))})
     for one in in_force:
-        if one.says == clause.says and not one.headline:
+        if one.says == clause.says and not one.says_the_same:
             yield f"{one.name}: the headline is false under it, and is what it says"
 
 

@@ -3,7 +3,7 @@
 import importlib
 from fnmatch import fnmatchcase
 
-from fixtures.judge.clause import CLAUSES
+from fixtures.clause.clause import CLAUSES
 from suites.selfcheck.all_clauses import import_suites
 from suites.surface import SURFACE, Entry, names
 

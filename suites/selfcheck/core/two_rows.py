@@ -4,9 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from fixtures.judge.clause import CLAUSES
+from fixtures.clause.clause import CLAUSES
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from fixtures.judge.table import Row, each
 
 
 @each(

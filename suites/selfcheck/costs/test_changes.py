@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.costs.change import PULLS, Change
+from reports.costs.change import PULLS, CostChange
 from reports.costs.chapter import EDGE, HEIGHT, WIDTH, chapter
 from reports.costs.counts import Figure, from_counts, read
 from reports.costs.recorded import Record, read_record
@@ -40,7 +40,7 @@ LEAST = [
 @pytest.mark.parametrize(("work", "bare", "old", "least"), LEAST)
 def test_a_change_is_above_two_percent_and_above_its_floor(work, bare, old, least) -> None:
     for by, reported in ((least + 1, True), (least - 1, False)):
-        changes = [Change(figure(work, bare, old), figure(work, bare, new)) for new in (old + by, old - by)]
+        changes = [CostChange(figure(work, bare, old), figure(work, bare, new)) for new in (old + by, old - by)]
         assert [each.reported for each in changes] == [reported, reported]
         assert (changes[0].ratio is None) == (old <= 0)
 
@@ -48,7 +48,7 @@ def test_a_change_is_above_two_percent_and_above_its_floor(work, bare, old, leas
 def test_where_counts_of_both_lie_among_each_other_nothing_changed() -> None:
     for apart, reported in ((499.0, True), (501.0, False)):
         old, new = (figure("forward", 9_000, added, apart=apart) for added in (10_000, 11_000))
-        assert (Change(old, new).reported, Change(new, old).reported) == (reported, reported)
+        assert (CostChange(old, new).reported, CostChange(new, old).reported) == (reported, reported)
 
 
 def test_every_pull_request_is_of_a_recorded_change() -> None:

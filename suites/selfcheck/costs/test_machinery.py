@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from hypothesis import HealthCheck, given, settings
 
+from fixtures.clause.clause import Clause, Reading
 from fixtures.draw.plans import plans
-from fixtures.judge.clause import Clause, Reading
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import search
 from fixtures.model.contract import contract_for, installed_version

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 
-from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.clause.clause import CLAUSES, Clause
 from fixtures.judge.subject import Subject, TracesDiffer
 from fixtures.judge.verdict import judge
 from fixtures.model.contract import contract_for, installed_version

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from fixtures.graph.engine import TooLarge
-from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.clause.clause import CLAUSES, Clause
+from fixtures.graph.errors import TooLarge
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis.errors import UnsatisfiedAssumption
 
-from fixtures.judge.clause import CLAUSES, Clause
+from fixtures.clause.clause import CLAUSES, Clause
 from fixtures.judge.subject import Playable, Subject
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.module import expect

@@ -18,7 +18,7 @@ from torch.nn.modules import module as torch_module
 from torch.optim import Optimizer
 from torch.utils import hooks as torch_hooks
 
-from fixtures.judge.clause import Clause
+from fixtures.clause.clause import Clause
 from suites.selfcheck.faults.base import Fault
 from suites.selfcheck.faults.hunt import RECORDED, Hunter
 from suites.selfcheck.mutants.excused import TORCH

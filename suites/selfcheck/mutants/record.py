@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from fixtures.judge.clause import CLAUSES
+from fixtures.clause.clause import CLAUSES
 from fixtures.judge.subject import Playable
 from suites.selfcheck.all_clauses import drawn
 from suites.selfcheck.mutants.clauses import CONTRACT, DRAWING, PLANS, RECORD, accepts

@@ -25,7 +25,7 @@ CELLS = {
 READINGS = {"a": ("always", "old"), "t": ("true", "false since 2.0")}
 TABLE = {
     name: synthetic_cells.clause(
-        name, readings=READINGS[name[0]], effects={"old": "other"}, deviations=[("lost", "raises")]
+        name, readings=READINGS[name[0]], effects={"old": "silent"}, deviations=[("lost", "error")]
     )
     for name in CELLS
 }

@@ -17,7 +17,7 @@ GOOD, TRUE, LOUD, MUTE = (("conforms", name) for name in ("good", "true", "loud"
 BUG, DEAD, NONE = ("deviates", "good"), ("crashed", None), ("absent", None)
 NO = ("refused", None, {"note": "no"})
 LOST, LATE = synthetic_cells.bug("lost"), synthetic_cells.bug("late")
-READINGS, EFFECTS = ("always", "good", "true", "loud", "mute"), {"loud": "raises", "mute": "other"}
+READINGS, EFFECTS = ("always", "good", "true", "loud", "mute"), {"loud": "error", "mute": "silent"}
 #: on 2.0, on 2.15, what that is
 CHANGES = [
     (GOOD, MUTE, "silent"),
@@ -44,7 +44,7 @@ CHANGES = [
 
 def clause(name):
     return synthetic_cells.clause(
-        name, readings=READINGS, effects=EFFECTS, deviations=[("lost", "raises"), ("late", "warns")]
+        name, readings=READINGS, effects=EFFECTS, deviations=[("lost", "error"), ("late", "warning")]
     )
 
 
@@ -88,15 +88,15 @@ def test_the_worst_comes_first(verdicts, capsys, form):
     ("asked", "status", "kinds"),
     [
         ([], 1, list(KINDS)),
-        (["--min-harm", "none"], 1, list(KINDS)),
-        (["--min-harm", "warning"], 1, ["silent", "error", "warning"]),
-        (["--min-harm", "error"], 1, ["silent", "error"]),
-        (["--min-harm", "silent"], 1, ["silent"]),
+        (["--min-effect", "none"], 1, list(KINDS)),
+        (["--min-effect", "warning"], 1, ["silent", "error", "warning"]),
+        (["--min-effect", "error"], 1, ["silent", "error"]),
+        (["--min-effect", "silent"], 1, ["silent"]),
         (["a.b.c9"], 1, ["warning"]),
-        (["a.b.c9", "--min-harm", "error"], 0, []),
+        (["a.b.c9", "--min-effect", "error"], 0, []),
         (["a.b.c10", "a.b.c13", "--clauses", "a.b.c17"], 0, ["fixed", "internal", "added"]),
-        (["a.b.c10", "--min-harm", "none"], 1, ["added"]),
-        (["a.b.same", "--min-harm", "none"], 0, []),
+        (["a.b.c10", "--min-effect", "none"], 1, ["added"]),
+        (["a.b.same", "--min-effect", "none"], 0, []),
     ],
 )
 def test_harm_chooses_what_is_shown_and_the_exit_status(verdicts, capsys, asked, status, kinds):
@@ -120,7 +120,7 @@ def test_what_more_programs_rely_on_comes_first(tmp_path, capsys):
     for name in reversed(levels):
         readings = ("true", "false") if name[0] == "t" else ("good", "mute")
         table[name] = {
-            **synthetic_cells.clause(name, readings=readings, effects={readings[1]: "other"}),
+            **synthetic_cells.clause(name, readings=readings, effects={readings[1]: "silent"}),
             **levels[name],
         }
         cells[name] = [("conforms", reading) for reading in readings]
@@ -171,7 +171,7 @@ def test_each_change_says_since_when(between, capsys):
 
 
 def test_what_comes_and_goes_between_the_two_is_listed(between, capsys):
-    status, reported = ask(between, capsys, "1.13", "2.15", "a.b.p", "a.b.u", "--min-harm", "silent")
+    status, reported = ask(between, capsys, "1.13", "2.15", "a.b.p", "a.b.u", "--min-effect", "silent")
     assert (status, reported["changes"], reported["same"]) == (0, [], 2)
     (one,) = reported["passing"]
     assert (one["clause"], one["kind"], one["ends"]["says"]) == ("a.b.passed", "silent", "Says a.b.passed.")

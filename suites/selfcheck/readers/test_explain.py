@@ -19,12 +19,12 @@ HOSTILE = "\x1b[31m<script>alert(1)</script> ``` |"
 def verdicts(tmp_path):
     """Give recorded verdicts of three releases: one clause changes and deviates, the other is hostile."""
     readings = [
-        {"name": "old", "torch": "<2.0", "says": "It was.", "headline": False, "effect": "raises"},
+        {"name": "old", "torch": "<2.0", "says": "It was.", "says_the_same": False, "effect": "error"},
         {"name": "new", "torch": ">=2.0", "says": "It is."},
     ]
     base = synthetic.clauses(1)["ordering.{}".format(next(iter(synthetic.clauses(1))).partition(".")[2])]
     bug = {"name": "late", "torch": ">=2.15", "mode": "eager", "verdict": "deviates", "says": "It is late."}
-    bug.update(effect="other", reason="Nobody looked.", ref="https://github.com/pytorch/pytorch/issues/1")
+    bug.update(effect="silent", reason="Nobody looked.", ref="https://github.com/pytorch/pytorch/issues/1")
     more = {"docs": "contradicts", "note": "Why.", "level": "implied", "deviations": [bug]}
     table = {
         DEVIATES: {**base, "says": "It does.", "readings": readings, **more},
@@ -45,7 +45,11 @@ def reading(name, torch, **more):
 @pytest.mark.parametrize(
     ("readings", "since", "stated"),
     [
-        ([reading("a", ""), reading("b", "never", headline=False, effect="raises")], 0, ["every torch", "no torch"]),
+        (
+            [reading("a", ""), reading("b", "never", says_the_same=False, effect="error")],
+            0,
+            ["every torch", "no torch"],
+        ),
         ([reading("a", "<2.0"), reading("b", ">=2.0")], 0, ["torch <2.0", "torch >=2.0"]),
         # another reading comes first
         ([reading("a", ">=2.0,<2.15"), reading("b", "")], 0, ["torch >=2.0,<2.15", "torch 1.13, 2.15"]),

@@ -20,7 +20,7 @@ FORMS: dict[str, list[str]] = {
 TABLE = {
     "a.b.c": synthetic_cells.clause("a.b.c", "def test_c(it):\n    it.register_hook(print)\n", readings=("old", "new"))
 }
-TABLE["a.b.c"]["concern"] = "tensor"
+TABLE["a.b.c"]["matters_if"] = "tensor"
 CELLS = {"a.b.c": [("conforms", "old"), ("conforms", "old"), ("conforms", "new"), ("conforms", "new")]}
 
 

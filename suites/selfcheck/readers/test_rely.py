@@ -42,8 +42,8 @@ def verdicts(tmp_path):
             CODE.format(api),
             needs,
             readings,
-            effects={"old": "other"},
-            deviations=[("lost", "raises"), ("late", "nothing")],
+            effects={"old": "silent"},
+            deviations=[("lost", "error"), ("late", "none")],
         )
     return synthetic_cells.write(tmp_path / "verdicts", table, {name: cells for name, (_, cells) in CELLS.items()})
 
@@ -132,8 +132,8 @@ def test_json_carries_the_statements(verdicts, capsys):
     assert reported["a.b.old"]["sentence"] == "Is old."
     assert one["sentence"] == ""
     assert [(span["says"], span["answer"], span["effect"]) for span in one["history"]] == [
-        ("Is old.", "otherwise", "other"),
-        ("Says a.b.changes.", "holds", "nothing"),
+        ("Is old.", "otherwise", "silent"),
+        ("Says a.b.changes.", "holds", "none"),
     ]
     assert (two["sentence"], two["history"][0]["reason"], two["history"][0]["ref"]) == (
         "Is lost.",

@@ -7,8 +7,8 @@ import warnings
 
 import pytest
 
-from fixtures.judge.clause import CLAUSES
-from fixtures.judge.usual import ENOUGH, NAMES, SURROUNDINGS, WORDS, Beyond
+from fixtures.clause.clause import CLAUSES
+from fixtures.clause.usual import ENOUGH, NAMES, SURROUNDINGS, WORDS, Beyond
 from fixtures.stages.stage import missing
 from reports.__main__ import main
 from reports.data import scope as words

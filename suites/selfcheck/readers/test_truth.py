@@ -61,7 +61,7 @@ class Truth:
         if cell["verdict"] == "conforms":
             reading = clause["readings"][cell["reading"]]
             claim = {one["name"].split()[0] for one in clause["readings"]} <= {"true", "false"}
-            own = reading["name"].split()[0] == "true" if claim else reading.get("headline", True)
+            own = reading["name"].split()[0] == "true" if claim else reading.get("says_the_same", True)
             return "conforms", own, frozenset({reading["says"], *([clause["says"]] if own else [])})
         bugs = [one["says"] for one in clause.get("deviations", ()) if one["name"] == cell.get("deviation")]
         known = {clause["readings"][place]["says"] for place in cell.get("holds", ())}
@@ -217,8 +217,8 @@ def made(tmp_path):
         name: synthetic_cells.clause(
             name,
             readings=("true", "false") if name[0] == "t" else ("good", "both", "mute"),
-            effects={"mute": "other"},
-            deviations=[("lost", "raises")],
+            effects={"mute": "silent"},
+            deviations=[("lost", "error")],
         )
         for name in CELLS
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.judge.clause import CLAUSES
+from fixtures.clause.clause import CLAUSES
 from reports.data.atlas import Atlas, Column, build
 from reports.data.cell import Cell
 from reports.data.clause import Clause, Reading

@@ -8,10 +8,10 @@ import warnings
 
 import pytest
 
-from fixtures.judge.symptoms import SYMPTOMS
 from reports.__main__ import main
 from reports.data.symptoms import PROGRAMS
 from reports.data.verdicts import read_recorded, read_table
+from reports.symptoms.symptoms import SYMPTOMS
 
 CAUSES = [cause for one in SYMPTOMS for cause in one.causes]
 SHOWN = sorted({cause.program for cause in CAUSES if cause.program})
@@ -24,7 +24,7 @@ def test_a_cause_is_a_clause_that_says_so_on_the_newest_torch_or_a_program():
         if cause.clause:
             cell = newest.cells[cause.clause]["eager"]
             assert cell.verdict == "conforms", cause
-            assert clauses[cause.clause].readings[cell.reading].headline, cause
+            assert clauses[cause.clause].readings[cell.reading].says_the_same, cause
 
 
 def test_there_is_a_program_for_each_name_and_no_other():

@@ -17,7 +17,7 @@ from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from suites.selfcheck import synthetic
 
 #: Keys of the table whose texts are names or code, which may be in a plan or in a trace.
-NAMES = {"name", "torch", "effect", "verdict", "digest", "file", "line", "level", "docs", "ref", "code", "concern"}
+NAMES = {"name", "torch", "effect", "verdict", "digest", "file", "line", "level", "docs", "ref", "code", "matters_if"}
 NAMES |= {"about", "cause", "needs", "see"}
 #: A shorter text is in others by chance.
 SHORTEST = 20
@@ -47,7 +47,7 @@ def said_in(folder: Path) -> list[str]:
     """What is in the record of what the suites say."""
     table = document(VERDICTS)
     said = {text for part in (table["clauses"], table["modes"]) for text in words(part)}
-    said |= {gap["needs"] for found in table["modes"].values() for gap in found["gaps"]}
+    said |= {exclusion["needs"] for found in table["modes"].values() for exclusion in found["exclusions"]}
     files = [json.loads((folder / name).read_text("utf-8")) for name in stored.names(str(folder))[1:]]
     recorded = "\n".join(text for file in files for text in texts(file))
     return sorted(text for text in said if text in recorded)
@@ -82,7 +82,7 @@ def test_all_that_is_recorded_is_in_the_suites() -> None:
                 known = {one.name for one in clause.deviations} | {rule for at, rule in table.rules if at == mode}
                 if cell.declared and cell.deviation not in known:
                     wrong.add(f"{name} [{mode}] deviates by {cell.deviation}")
-                lacks = {one for one in cell.lacks if "." not in one} - table.gaps.keys()
+                lacks = {one for one in cell.lacks if "." not in one} - table.exclusions.keys()
                 wrong |= {f"{name} [{mode}] lacks {one}" for one in lacks}
     assert sorted(wrong) == []
 

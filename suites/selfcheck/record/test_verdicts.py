@@ -33,7 +33,7 @@ MORE = st.fixed_dictionaries(
     {},
     optional={
         "declared": st.just(True), "deviation": st.just("a bug"), "holds": st.just([0, 1]),
-        "lacks": st.just(["a gap"]),
+        "lacks": st.just(["a exclusion"]),
         "note": TEXTS, "evidence": EVIDENCE,
     },
 )  # fmt: skip

@@ -25,11 +25,11 @@ def ruled(room, name, torch, note, rule="rule parameters"):
 def test_a_rule_has_the_sentence_that_the_suites_have(room):
     name, other, *_ = room.table
     rule = {"name": "parameters", "says": "Old words.", "torch": "", "ref": "measured"}
-    room.write_table(room.table, {"copy": {"rules": [rule], "gaps": []}})
+    room.write_table(room.table, {"copy": {"rules": [rule], "exclusions": []}})
     assert room.call("record", ruled(room, name, OLD, "Old words.")) == 0
     assert room.call("record", ruled(room, other, OLD, "Of no suite here.", rule="rule other")) == 0
     assert room.recorded()["1.13"][name]["copy"]["note"] == "Old words."
-    room.write_table(room.table, {"copy": {"rules": [{**rule, "says": "New words."}], "gaps": []}})
+    room.write_table(room.table, {"copy": {"rules": [{**rule, "says": "New words."}], "exclusions": []}})
     assert room.recorded()["1.13"][name]["copy"]["note"] == "New words."
     assert room.recorded()["1.13"][other]["copy"]["note"] == "Of no suite here."
     texts = "".join(path.read_text("utf-8") for path in room.verdicts.iterdir())
@@ -38,14 +38,14 @@ def test_a_rule_has_the_sentence_that_the_suites_have(room):
 
 def test_what_a_mode_lacks_is_in_the_words_that_the_suites_have(room):
     name = next(iter(room.table))
-    gap = {"name": "saved", "needs": "old needs", "why": "", "torch": ""}
-    room.write_table(room.table, {"copy": {"rules": [], "gaps": [gap]}})
+    exclusion = {"name": "saved", "needs": "old needs", "why": "", "torch": ""}
+    room.write_table(room.table, {"copy": {"rules": [], "exclusions": [exclusion]}})
     cell = {**synthetic.cell(name, room.table[name], NEW, "copy"), "verdict": "refused", "refuted": [], "reading": None}
     cell.update(lacks=["saved", "torch.it"], note=unplayed(["old needs", "torch.it"], {}))
     header = synthetic.header({name: room.table[name]}, NEW, modes=["copy"], nodes={"a": [name, "copy"]})
     assert room.call("record", room.write("lacks.jsonl", [header, cell, synthetic.footer([cell])])) == 0
     assert room.recorded()["2.15"][name]["copy"]["note"] == "its plans need old needs, torch.it"
-    room.write_table(room.table, {"copy": {"rules": [], "gaps": [{**gap, "needs": "new needs"}]}})
+    room.write_table(room.table, {"copy": {"rules": [], "exclusions": [{**exclusion, "needs": "new needs"}]}})
     assert room.recorded()["2.15"][name]["copy"]["note"] == "its plans need new needs, torch.it"
     cell.update(lacks=[], note=NO_PLAN)
     assert room.call("record", room.write("none.jsonl", [header, cell, synthetic.footer([cell])])) == 0

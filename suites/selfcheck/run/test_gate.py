@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.judge.clause import CLAUSES
-from fixtures.judge.verdict import Cell
+from fixtures.clause.clause import CLAUSES
+from fixtures.judge.verdict import JudgedCell
 from fixtures.model.contract import installed_version
 from fixtures.run.gate import Gate
-from reports.data.cell import Cell as RecordedCell
+from reports.data.cell import Cell
 from reports.data.verdicts import Recorded, write_recorded
 from suites.selfcheck.all_clauses import import_suites
 
@@ -30,12 +30,12 @@ CLAUSE = CLAUSES["retain.keep.once_is_enough"]
 def room(path, digest=None, entry=None):
     """Write a verdict file of the installed torch with one cell."""
     found = {"verdict": "conforms", "reading": 0, "digest": digest or CLAUSE.record(str(path))["digest"]}
-    cells = {CLAUSE.id: {"eager": RecordedCell.of_record({**found, **(entry or {})})}}
+    cells = {CLAUSE.id: {"eager": Cell.of_record({**found, **(entry or {})})}}
     write_recorded([Recorded(VERSION, "0.1.0", "3.11", "Linux-x86_64", "cpu", cells)], path / "reports" / "verdicts")
     return str(path)
 
 
-SAME = Cell(CLAUSE.id, "eager", "conforms", "always")
+SAME = JudgedCell(CLAUSE.id, "eager", "conforms", "always")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_reading_is_known_by_its_place(tmp_path):
 )
 def test_in_a_mode_it_depends_on_the_plans_whether_a_rule_is_met(tmp_path, was, now, mode, declared, said):
     folder, digest = tmp_path / "reports" / "verdicts", CLAUSE.record(str(tmp_path))["digest"]
-    cells = {CLAUSE.id: {mode: RecordedCell.of_record({"verdict": was, "reading": 0, "digest": digest})}}
+    cells = {CLAUSE.id: {mode: Cell.of_record({"verdict": was, "reading": 0, "digest": digest})}}
     write_recorded([Recorded(VERSION, "0.1.0", "3.11", "Linux-x86_64", "cpu", cells)], folder)
     cell = replace(SAME, mode=mode, verdict=now, declared=declared)
     said = said and (mode == "eager" or now == "deviates")  # what conforms was not declared

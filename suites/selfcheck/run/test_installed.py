@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.run import alone
+from fixtures.run import cli
 from fixtures.run.naming import COMMAND
 from reports.__main__ import IN_A_CLONE, OF_A_CLONE, main
 
@@ -146,7 +146,7 @@ def test_all_that_is_written_is_in_one_folder(site: Site, tmp_path: Path) -> Non
 
 def test_what_a_run_needs_is_said_in_one_line(site: Site, tmp_path: Path, monkeypatch, capsys) -> None:
     assert site.call("run", "--no-such-option") == (
-        alone.USAGE,
+        cli.USAGE,
         "hook-conformance run: unrecognized arguments: --no-such-option; see hook-conformance run --help\n",
     )
     (tmp_path / "torch.py").write_text("raise ImportError('libcuda.so: no such file')", "utf-8")
@@ -154,8 +154,8 @@ def test_what_a_run_needs_is_said_in_one_line(site: Site, tmp_path: Path, monkey
     assert (status, said.count("\n")) == (2, 1)
     assert said.endswith("(ImportError: libcuda.so: no such file)\n")
     for lacks, hint in (("torch", "needs torch: install the one"), ("xdist", "needs xdist: pip install 'torch-hook")):
-        monkeypatch.setattr(alone, "find_spec", lambda name, lacks=lacks: None if name == lacks else find_spec(name))
-        assert alone.run("", "", []) == 2
+        monkeypatch.setattr(cli, "find_spec", lambda name, lacks=lacks: None if name == lacks else find_spec(name))
+        assert cli.run("", "", []) == 2
         assert capsys.readouterr().err.startswith(f"hook-conformance run: {hint}")
     assert site.files(site.folder) == []
 

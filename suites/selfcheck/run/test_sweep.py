@@ -17,14 +17,14 @@ import pytest
 
 from reports.data import torches
 from reports.data.strict import BadInput
-from reports.data.torches import COUNTS, RUNS, WORK, Part, Release
+from reports.data.torches import COUNTS, RUNS, WORK, Asked, Release
 from reports.verbs import sweep
 from suites.selfcheck import synthetic
 
 ROOT = Path(__file__).resolve().parents[3]
 KNOWN = {"1.4": "1.4.0", "1.10": "1.10.2", "2.1": "2.1.2"}
-WHOLE = Part()
-SOME = Part(("retain.", "gradient.errors."), ("eager",))
+WHOLE = Asked()
+SOME = Asked(("retain.", "gradient.errors."), ("eager",))
 
 FAKE_TOX = """
 import os, sys, time
@@ -87,13 +87,13 @@ class Bench:
         words = [str(version.run_file), str(version.env_folder), self.behaviour[version.minor], step]
         return [sys.executable, str(self.root / "fake_tox.py"), *words]
 
-    def make(self, part: Part = WHOLE, **options: object) -> sweep.Sweep:
+    def make(self, part: Asked = WHOLE, **options: object) -> sweep.Sweep:
         chosen = {"jobs": 2, "examples": None, "timeout": 1, "fresh": False, "keep": False, "count": False, **options}
         versions = [Release(minor, patch, self.root, bool(chosen["count"]), part) for minor, patch in KNOWN.items()]
         (self.root / part.folder).mkdir(parents=True, exist_ok=True)
         return sweep.Sweep(versions, argparse.Namespace(**chosen), self.tox)
 
-    def run(self, part: Part = WHOLE, **options: object) -> dict[str, Release]:
+    def run(self, part: Asked = WHOLE, **options: object) -> dict[str, Release]:
         self.calls.clear()
         made = self.make(part, **options)
         made.run()
@@ -244,9 +244,11 @@ def test_some_clauses_have_run_files_of_their_own_and_are_resumed(bench: Bench) 
 
 
 def test_a_part_has_a_folder_that_names_it(bench: Bench) -> None:
-    assert Part(("retain.",)).folder.name == "retain"
-    assert Part((), ("copy",)).folder.name == "all@copy"
-    many = [Part(tuple(f"gradient.errors.number_{number}" for number in range(count))).folder.name for count in (9, 10)]
+    assert Asked(("retain.",)).folder.name == "retain"
+    assert Asked((), ("copy",)).folder.name == "all@copy"
+    many = [
+        Asked(tuple(f"gradient.errors.number_{number}" for number in range(count))).folder.name for count in (9, 10)
+    ]
     assert many[0] != many[1]
     assert max(map(len, many)) < 80
 
@@ -257,9 +259,9 @@ def test_a_part_has_a_folder_that_names_it(bench: Bench) -> None:
 )
 def test_what_cannot_be_a_clause_is_refused(part: tuple[str, ...], words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        Part(part)
+        Asked(part)
     with pytest.raises(BadInput, match=r"--mode '\.\./x' cannot be one"):
-        Part((), ("../x",))
+        Asked((), ("../x",))
 
 
 def test_a_clause_that_no_torch_knows_ends_the_sweep_at_the_first(bench: Bench) -> None:
@@ -272,7 +274,7 @@ def test_a_clause_that_no_torch_knows_ends_the_sweep_at_the_first(bench: Bench) 
 
 
 def test_the_suite_is_told_which_clauses_and_where_to_write(tmp_path: Path) -> None:
-    version = Release("1.10", "1.10.2", tmp_path, part=Part(("retain.",), ("copy",)))
+    version = Release("1.10", "1.10.2", tmp_path, part=Asked(("retain.",), ("copy",)))
     words = sweep.tox_command(argparse.Namespace(count=False, examples=7))(version, "resume")
     after = words[words.index("--") + 1 :]
     assert after == [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.judge.clause import CLAUSES
+from fixtures.clause.clause import CLAUSES
 from suites.examples import import_for_newest
 from suites.selfcheck.tiny_suites import ROOT, Tiny
 

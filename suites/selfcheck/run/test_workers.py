@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fixtures.judge.verdict import Cell
+from fixtures.judge.verdict import JudgedCell
 from reports.data.runfile import read_runs
 from suites.selfcheck.tiny_suites import ROOT, SPINS, Tiny, family, left
 
@@ -90,7 +90,7 @@ def test_a_cell_that_ends_its_process_or_does_not_end_is_a_verdict_and_costs_no_
     assert sorted(tiny.lines()[0]["nodes"].values()) == sorted([f"tiny.topic.{name}", "eager"] for name in tiny.cells())
     assert tiny.lines()[0]["whole"]
     assert tiny.lines()[-1]["type"] == "footer"
-    assert set(tiny.cells()["segfault"]) == {"type", *Cell("", "", "").__dict__}
+    assert set(tiny.cells()["segfault"]) == {"type", *JudgedCell("", "", "").__dict__}
     before = tiny.path.read_text("utf-8")
     status, said = tiny.run("-n2", "--idle=4", "--resume")
     assert (status, tiny.path.read_text("utf-8")) == (1, before), "nothing is left to run, and it failed"

@@ -1,4 +1,4 @@
-"""There is a concern at each clause that differs between releases, in known words, and nowhere else."""
+"""There is matters_if= at each clause that differs between releases, in known words, and nowhere else."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 import pytest
 from packaging.version import Version
 
+from fixtures.clause.about import about
+from fixtures.clause.clause import CLAUSES, BadClause, clause
+from fixtures.clause.matters_if import DICTS, NEVER, SEEN, UNSEEN, unknown
+from fixtures.clause.since import SINCE
 from fixtures.families import KINDS
-from fixtures.judge.about import about
-from fixtures.judge.clause import CLAUSES, BadClause, clause
-from fixtures.judge.concern import DICTS, NEVER, SEEN, UNSEEN, unknown
-from fixtures.judge.since import SINCE
 from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.data.clause import need
 from reports.usage.affects import spans
@@ -21,7 +21,7 @@ from suites.selfcheck.affects.score_affects import recorded
 from suites.selfcheck.all_clauses import import_suites
 
 import_suites()
-CONCERNS = {name: one.concern for name, one in CLAUSES.items() if one.concern}
+MATTERS_IF = {name: one.matters_if for name, one in CLAUSES.items() if one.matters_if}
 
 
 def test_what_differs_between_releases_has_a_concern_and_nothing_else_has() -> None:
@@ -30,23 +30,27 @@ def test_what_differs_between_releases_has_a_concern_and_nothing_else_has() -> N
     for name, record in atlas.clauses.items():
         if len(spans(record, [(column, atlas.cell(name, column, "eager")) for column in atlas.columns])) > 1:
             several.add(name)
-    without = sorted(several & set(CLAUSES) - set(CONCERNS))
-    assert not without, "say in concern= what a use must be for the difference to matter: see fixtures/judge/concern.py"
-    assert sorted(set(CONCERNS) - several) == [], "these say the same on every release: their concern= is for nothing"
+    without = sorted(several & set(CLAUSES) - set(MATTERS_IF))
+    assert not without, (
+        "say in matters_if= what a use must be for the difference to matter: see fixtures/clause/matters_if.py"
+    )
+    assert sorted(set(MATTERS_IF) - several) == [], (
+        "these say the same on every release: their matters_if= is for nothing"
+    )
 
 
 def test_every_word_is_known_and_used() -> None:
-    used = {word.lstrip("?") for each in CONCERNS.values() if each != NEVER for word in each.split()[1:]}
-    assert {name: unknown(each) for name, each in CONCERNS.items() if unknown(each)} == {}
+    used = {word.lstrip("?") for each in MATTERS_IF.values() if each != NEVER for word in each.split()[1:]}
+    assert {name: unknown(each) for name, each in MATTERS_IF.items() if unknown(each)} == {}
     assert (set(SEEN) - set(DICTS)) | set(UNSEEN) == used
     assert unknown("sideways|tensor inner ?view up ?down") == {"sideways", "up", "?down"}
     with pytest.raises(BadClause, match="unknown words"):
-        clause("a.b.c", says="S.", source="measured", concern="tensor ?up")(test_every_word_is_known_and_used)
+        clause("a.b.c", says="S.", source="measured", matters_if="tensor ?up")(test_every_word_is_known_and_used)
 
 
 def test_a_concern_is_of_a_kind_that_its_clause_is_about() -> None:
     wrong = {}
-    for name, each in CONCERNS.items():
+    for name, each in MATTERS_IF.items():
         kinds = set() if each == NEVER else set(each.split()[0].split("|")) - set(DICTS)
         named = {need(text)[0] for text in about(CLAUSES[name])}
         apis = {kind: {STATE_KINDS[kind].api} for kind in kinds & set(STATE_KINDS)}
@@ -56,8 +60,8 @@ def test_a_concern_is_of_a_kind_that_its_clause_is_about() -> None:
     assert wrong == {}
 
 
-def test_what_to_write_instead_is_a_sentence_next_to_a_concern() -> None:
-    wrong = [one.id for one in CLAUSES.values() if one.instead and (one.instead[-1] != "." or not one.concern)]
+def test_what_to_write_instead_is_a_sentence_next_to_matters_if() -> None:
+    wrong = [one.id for one in CLAUSES.values() if one.instead and (one.instead[-1] != "." or not one.matters_if)]
     assert wrong == []
 
 
