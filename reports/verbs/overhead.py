@@ -26,7 +26,7 @@ GATE_HINT = "such as: NEW.json --baseline OLD.json --max-ratio forward=1.05"
 def add_parser(sub: Any) -> None:
     """Add the verb overhead to the command line."""
     says = "show what hooks cost: as recorded of a release, or as suites.timing of a clone counted it"
-    parser = add_verb(sub, "overhead", run, says, EPILOG)
+    parser = add_verb(sub, "overhead", run, says, EPILOG, listed=False)
     file = "a counts file, or a recorded release"
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"{file}, and perhaps JSON of pytest-benchmark")
     parser.add_argument("--from", dest="before", metavar="A", help=file)

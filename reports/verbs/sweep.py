@@ -64,7 +64,7 @@ example: python -m reports sweep --mode copy 1.13 2.15"""
 def add_parser(sub: Any) -> None:
     """Add the verb sweep to the command line."""
     says = "measure every torch version of tox.ini, each in a throw-away environment"
-    parser = add_verb(sub, "sweep", run, says, EPILOG)
+    parser = add_verb(sub, "sweep", run, says, EPILOG, listed=False)
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="such as 1.4 or 2.13 (default: all)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="versions at the same time (default: 1)")
     parser.add_argument(

@@ -6,10 +6,11 @@ import argparse
 import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
-from reports.__main__ import main, parser
+from reports.__main__ import OF_MAINTAINERS, QUESTIONS, main, parser
 from suites.selfcheck import synthetic, synthetic_cells
 
 MINE = ("page", "record", "check", "merge", "diff", "explain", "rely", "affects", "badge", "atlas", "triage", "find",
@@ -40,6 +41,25 @@ def test_help_says_the_exit_status_and_an_example_that_parses(verb, capsys):
     parsed = parser(verb).parse_args(shlex.split(example[1]))
     assert isinstance(parsed, argparse.Namespace)
     assert parsed.verb == verb
+
+
+def test_without_a_verb_it_prints_the_questions_of_the_readme_with_commands_that_parse(capsys):
+    assert main([]) == 0
+    out, readme = capsys.readouterr().out, Path(__file__).parents[3] / "README.md"
+    headings = re.findall(r"^## (.*\?)$", readme.read_text("utf-8"), re.MULTILINE)
+    assert list(QUESTIONS) == headings
+    assert re.findall(r"^\S.*\?$", out, re.MULTILINE) == headings
+    for command in re.findall(r"^  python -m reports (.*)$", out, re.MULTILINE):
+        words = shlex.split(command)
+        assert parser(words[0]).parse_args(words).verb == words[0]
+
+
+def test_what_only_maintainers_run_is_listed_apart():
+    top = parser(None)
+    listed = re.findall(r"^    (\w+)  ", top.format_help(), re.MULTILINE)
+    assert {*listed, *OF_MAINTAINERS} == {*MINE}
+    assert not {*listed} & {*OF_MAINTAINERS}
+    assert all(verb in (top.epilog or "") for verb in OF_MAINTAINERS)
 
 
 @pytest.mark.parametrize("verb", FORMS)
