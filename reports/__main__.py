@@ -94,9 +94,7 @@ def main(argv: list[str] | None = None, prog: str = REPORTS) -> int:
         from reports.data.strict import BadInput
     except ModuleNotFoundError as problem:
         return _not_installed(problem)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    _escape_what_a_terminal_cannot_show()
     if not arguments:
         print(_questions(prog))
         return 0
@@ -128,6 +126,12 @@ def _questions(prog: str) -> str:
     if prog == COMMAND:
         lines.insert(-4, f"  {prog} run --quick")
     return "\n".join([*lines, f"All verbs: {prog} --help"])
+
+
+def _escape_what_a_terminal_cannot_show() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
 def _too_old(prog: str, arguments: list[str]) -> int:

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 
 from reports.data.atlas import Atlas, Column
+from reports.data.by_mode import UNDECLARED, UNPLAYED, known, otherwise
 from reports.data.neighbours import neighbours
 from reports.data.statements import Statement
 from reports.data.strict import BadInput
 from reports.data.table import RULE
-from reports.data.ways import UNDECLARED, UNPLAYED, known, otherwise
 from reports.usage.affects import Affected, AffectedSpan, Counts, Finding
 from reports.usage.uses import Code, Use
 

@@ -29,7 +29,7 @@ from fixtures.stages.copy import CopyMode
 from fixtures.stages.deferred import DeferredPlayer
 from fixtures.stages.late import Late, LateStage
 from fixtures.stages.modes import MODES
-from reports.data.ways import UNPLAYED
+from reports.data.by_mode import UNPLAYED
 from suites.selfcheck.all_clauses import import_suites
 from suites.selfcheck.core.test_modes import CONTRACT, VERSION, judged, made, of_modules, of_tensors
 

@@ -101,7 +101,7 @@ def test_every_file_is_a_mode() -> None:
 
 def test_eager_overrides_no_door() -> None:
     stage = Eager().torch
-    assert stage.ways == []
+    assert stage.wraps == []
     for door in ("begin", "apply", "backward", "grad", "deepcopy", "reset"):
         assert getattr(type(stage), door) in (getattr(Torch, door), getattr(OverridePoints, door, None))
 
@@ -185,7 +185,7 @@ class Blind(CopyMode):
 class Wrong(CopyMode):
     """A mode with a rule that torch does not have: its handles remove nothing, torch's module is the same one."""
 
-    ways = ()
+    wraps = ()
 
 
 def test_a_rule_that_is_not_needed_is_stale() -> None:

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from suites.selfcheck.page.pages import OPEN_ALL, SCREENS, SETTLED, Reader, watched
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"], "resultTypes": ["violations"]}
-VIEWS = ("", "#rely?from=1.9", "#upgrade?from=2.2&to=2.3", "#why", "#build", "#ways", "#disagreements", "clause")
+VIEWS = ("", "#rely?from=1.9", "#upgrade?from=2.2&to=2.3", "#why", "#build", "#modes", "#disagreements", "clause")
 
 
 def violations(page):

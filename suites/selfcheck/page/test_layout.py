@@ -10,7 +10,7 @@ import pytest
 from suites.selfcheck.page.pages import FRAME, OPEN_ALL, SETTLED, Reader, watched
 
 WIDTHS = (390, 768, 1024, 1280, 1400, 1920)
-ADDRESSES = ("", "#rely", "#upgrade?from=1.13", "#build", "#why", "#?q=hook+twice", "#ways", "#disagreements")
+ADDRESSES = ("", "#rely", "#upgrade?from=1.13", "#build", "#why", "#?q=hook+twice", "#modes", "#disagreements")
 #: Returns what scrolls up and down, and views that scroll sideways; but for code, which may, and the page itself.
 SCROLLERS = """() => [...document.querySelectorAll("main, main *")]
   .filter((each) => /auto|scroll/.test(getComputedStyle(each).overflowY))

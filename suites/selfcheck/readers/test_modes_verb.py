@@ -1,4 +1,4 @@
-"""The verb `modes`: each hook API in each way to run, counted by hand on small verdicts."""
+"""The verb `modes`: each hook API in each mode, counted by hand on small verdicts."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def asked(verdicts: Path, capsys: pytest.CaptureFixture[str], *words: str) -> st
 def test_each_cell_is_counted(verdicts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(asked(verdicts, capsys, "--format", "json"))
     validate(found, "answers.schema.json#/$defs/modes", verdicts, "")
-    assert (found["torch"], found["ways"]) == ("2.15", ["checkpoint", "parallel", "modes.compile"])
-    words = {(one["api"], one["way"]): (one["answer"], one["clauses"], one["otherwise"]) for one in found["cells"]}
+    assert (found["torch"], found["modes"]) == ("2.15", ["checkpoint", "parallel", "modes.compile"])
+    words = {(one["api"], one["mode"]): (one["answer"], one["clauses"], one["otherwise"]) for one in found["cells"]}
     assert words == {
         ("register_forward_hook", "checkpoint"): ("otherwise", 3, 2),
         ("register_forward_hook", "parallel"): ("as in eager", 3, 0),
@@ -54,7 +54,7 @@ def test_each_cell_is_counted(verdicts: Path, capsys: pytest.CaptureFixture[str]
         ("retain_grad", "parallel"): ("not measured", 0, 0),
         ("retain_grad", "modes.compile"): ("not measured", 0, 0),
     }
-    rules = {(one["api"], one["way"]): one["rules"] for one in found["cells"] if one["rules"]}
+    rules = {(one["api"], one["mode"]): one["rules"] for one in found["cells"] if one["rules"]}
     again = {"name": "again", "says": "Twice.", "clauses": 2, "example": "input.a.three"}
     assert rules == {("register_forward_hook", "checkpoint"): [again]}
     assert [one["stated"] for one in found["cells"] if one["stated"]] == [["modes.compile.late"]]

@@ -1,4 +1,4 @@
-"""Each hook API in each way to run a network, on one release: as in eager, otherwise by which rule, or not measured."""
+"""Each hook API in each mode, on one release: as in eager, otherwise by which rule, or not measured."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Entry:
-    """One API in one way: of so many clauses so many are otherwise, by these rules; or the clauses that state it."""
+    """One API in one mode: of so many clauses so many are otherwise, by these rules; or the clauses that state it."""
 
     api: str
-    way: str
+    mode: str
     answer: str
     clauses: int = 0
     otherwise: int = 0
@@ -66,11 +66,11 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Ways:
-    """The table for one release, API by API; the first ways are modes."""
+class ByMode:
+    """The table for one release, API by API; the last columns are topics of chapter `modes`."""
 
     torch: str
-    ways: tuple[str, ...]
+    modes: tuple[str, ...]
     rows: tuple[tuple[Entry, ...], ...]
 
     @property
@@ -79,11 +79,11 @@ class Ways:
         found: dict[str, dict[str, str]] = {}
         for entry in (entry for row in self.rows for entry in row):
             for rule in entry.rules:
-                found.setdefault(entry.way, {})[rule.name] = rule.says
+                found.setdefault(entry.mode, {})[rule.name] = rule.says
         return found
 
 
-def ways(atlas: Atlas, column: Column, apis: tuple[str, ...] = ()) -> Ways:
+def by_mode(atlas: Atlas, column: Column, apis: tuple[str, ...] = ()) -> ByMode:
     """Return the table of these APIs, or of all that a clause with plans is about."""
     modes = atlas.modes[1:]
     topics = tuple(dict.fromkeys(name.rpartition(".")[0] for name in atlas.clauses if _chapter(name) == CHAPTER))
@@ -92,7 +92,7 @@ def ways(atlas: Atlas, column: Column, apis: tuple[str, ...] = ()) -> Ways:
         for api in apis or tuple(known(atlas))
         if modes or topics
     )
-    return Ways(column.label, (*modes, *topics), rows)
+    return ByMode(column.label, (*modes, *topics), rows)
 
 
 def known(atlas: Atlas) -> Iterator[str]:
