@@ -1,4 +1,4 @@
-"""The command line of the reports: python -m reports VERB; without a verb it lists them."""
+"""The command line of the reports: python -m reports VERB; without a verb it says which one answers which question."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ from fixtures.run.naming import COMMAND, READERS, REPORTS
 
 #: What the command is called in a clone.
 IN_A_CLONE = "python -m reports"
+#: What a reader asks, in the order of README, and the commands that answer.
+QUESTIONS = {
+    "Why does my hook do that?": ("find WORDS", "why my backward hook is not called", "explain CLAUSE"),
+    "May I rely on this?": ("rely --from 2.0 --to 2.15 --api register_hook", "modes register_forward_hook"),
+    "What breaks when I upgrade?": ("affects path/to/your/code", "diff 1.13 2.15"),
+    "Is my torch right?": ("check RUNFILE", "triage RUNFILE", "page RUNFILE"),
+}
+#: Verbs that are not listed with the others.
+OF_MAINTAINERS = ("record", "sweep", "overhead", "upstream")
 #: Verbs that write what a clone holds.
 OF_A_CLONE = ("overhead --record", "record", "sweep")
 NEEDED = {"hypothesis", "jinja2", "jsonschema", "jsonschema_rs", "packaging", "referencing"}
@@ -56,26 +65,18 @@ def parser(verb: str | None, prog: str = REPORTS) -> Parser:
         why,
     )
 
-    top = Parser(prog=prog, description="Read what the suites measured.")
+    top = Parser(
+        prog=prog,
+        description="Read what the suites measured.",
+        epilog="For the maintainers of this repository: " + ", ".join(OF_MAINTAINERS) + ".",
+    )
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     if prog == COMMAND:  # it never comes here: what it needs is not what the readers need
         sub.add_parser("run", help="measure the torch of this Python")
+    for verb_of in (find, why, rely, affects, diff_forms, explain, modes, scope):
+        verb_of.add_parser(sub)
     commands.add_parsers(sub)
-    for verb_of in (
-        explain,
-        find,
-        rely,
-        diff_forms,
-        affects,
-        badge,
-        export,
-        overhead,
-        triage,
-        scope,
-        why,
-        modes,
-        upstream,
-    ):
+    for verb_of in (triage, badge, export, overhead, upstream):
         verb_of.add_parser(sub)
     if verb not in sub.choices:
         from reports.verbs import sweep
@@ -93,9 +94,10 @@ def main(argv: list[str] | None = None, prog: str = REPORTS) -> int:
         from reports.data.strict import BadInput
     except ModuleNotFoundError as problem:
         return _not_installed(problem)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    _escape_what_a_terminal_cannot_show()
+    if not arguments:
+        print(_questions(prog))
+        return 0
     try:
         args = parser(arguments[0] if arguments else None, prog).parse_args(arguments)
         what = args.verb + " --record" * getattr(args, "record", False)
@@ -114,6 +116,22 @@ def main(argv: list[str] | None = None, prog: str = REPORTS) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of a pipe went away: nothing to say, and nobody to say it to
         return 1
+
+
+def _questions(prog: str) -> str:
+    """Say which command answers which question."""
+    lines = []
+    for question, answers in QUESTIONS.items():
+        lines += [question, *(f"  {prog} {answer}" for answer in answers), ""]
+    if prog == COMMAND:
+        lines.insert(-4, f"  {prog} run --quick")
+    return "\n".join([*lines, f"All verbs: {prog} --help"])
+
+
+def _escape_what_a_terminal_cannot_show() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
 def _too_old(prog: str, arguments: list[str]) -> int:

@@ -12,14 +12,14 @@ from collections import Counter
 from fnmatch import fnmatch
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
-from fixtures.clause.clause import CLAUSES
-from fixtures.graph.errors import Inexact, SharedEdit, SharedThaw, SharedUnrecorded, TooLarge, TooMany
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 
+from fixtures.clause.clause import CLAUSES
 from fixtures.draw.contract import drawing_for
 from fixtures.draw.plans import available
 from fixtures.families import KINDS, TOGETHER
+from fixtures.graph.errors import Inexact, SharedEdit, SharedThaw, SharedUnrecorded, TooLarge, TooMany
 from fixtures.model.contract import Contract, contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.forms import contiguous, shown_strides

@@ -24,7 +24,6 @@ from functools import lru_cache
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
 
 from fixtures.clause.clause import CLAUSES, Clause
-
 from fixtures.draw.contract import draw_for
 from fixtures.judge.subject import Playable
 from fixtures.model.contract import contract_for, installed_version

@@ -6,11 +6,11 @@ import json
 import pathlib
 from typing import Any, Dict
 
+from fixtures.clause.cause import deviations_of
+from fixtures.clause.clause import CLAUSES
 from fixtures.draw.contract import draw_for
-from fixtures.judge.cause import deviations_of
-from fixtures.judge.clause import CLAUSES
 from fixtures.model.contract import contract_for
-from fixtures.rules import GAPS, RULES
+from fixtures.rules import EXCLUSIONS, RULES
 from fixtures.run.naming import SUITE
 from suites.deviations import CAUSES
 
@@ -34,13 +34,13 @@ def table() -> Dict[str, Any]:
         name: one.record(str(ROOT), [each.record() for each in deviations_of(CAUSES, one)])
         for name, one in sorted(CLAUSES.items())
     }
-    fields = {"rules": ("name", "says", "torch", "ref"), "gaps": ("name", "needs", "why", "torch")}
+    fields = {"rules": ("name", "says", "torch", "ref"), "exclusions": ("name", "needs", "why", "torch")}
     modes = {
         mode: {
             kind: [{name: getattr(one, name) for name in fields[kind]} for one in found.get(mode, ())]
-            for kind, found in (("rules", RULES), ("gaps", GAPS))
+            for kind, found in (("rules", RULES), ("exclusions", EXCLUSIONS))
         }
-        for mode in {**RULES, **GAPS}
+        for mode in {**RULES, **EXCLUSIONS}
     }
     return {"format": FORMAT, "suite": SUITE, "clauses": clauses, "modes": modes}
 

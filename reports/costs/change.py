@@ -32,7 +32,7 @@ PULLS = {
 
 
 @dataclass(frozen=True)
-class Change:
+class CostChange:
     """One figure on both torches."""
 
     before: Figure
@@ -101,15 +101,15 @@ def check(before: Costs, after: Costs) -> None:
         raise BadInput(after.where, "", f"is not compared with {before.where}: {why}", "count both in one environment")
 
 
-def both(before: Costs, after: Costs) -> Iterator[Change]:
+def both(before: Costs, after: Costs) -> Iterator[CostChange]:
     """Yield every figure that was counted on both."""
     for key, new in after.figures.items():
         old = before.figures.get(key)
         if old and not (old.why or new.why):
-            yield Change(old, new)
+            yield CostChange(old, new)
 
 
-def changes(before: Costs, after: Costs) -> list[Change]:
+def changes(before: Costs, after: Costs) -> list[CostChange]:
     """Return what costs more or less on the second: one hook first, and of these the largest change."""
     found = [each for each in both(before, after) if each.reported]
     return sorted(found, key=lambda each: (each.after.figure != HOOK, -abs((each.ratio or 0) - 1)))

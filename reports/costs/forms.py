@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.costs.change import Change, both, changes
+from reports.costs.change import CostChange, both, changes
 from reports.costs.counts import HOOK, NOT_COUNTED, PLAIN, WORKLOADS, Costs, Figure, Times
 from reports.data.forms import as_json, escaped
 from reports.data.strict import ANSWERS_FORMAT
@@ -16,7 +16,7 @@ THOUSAND = 1000
 
 
 @dataclass(frozen=True)
-class Table:
+class CostTable:
     """A table with its caption and the heads of its columns."""
 
     caption: str
@@ -25,10 +25,10 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CostAnswer:
     """What the verb answers: sentences and tables for people, and the same for a program."""
 
-    parts: tuple[str | Table, ...]
+    parts: tuple[str | CostTable, ...]
     plain: dict[str, Any]
 
 
@@ -41,7 +41,7 @@ def number(value: float, digits: int = 3) -> str:
     return text[:-1] if text.endswith(".") else text
 
 
-def counts_table(costs: Costs) -> Table:
+def counts_table(costs: Costs) -> CostTable:
     """Return what hooks add to a pass of an empty module, a row for each kind."""
     kinds = {figure.kind: figure.says for figure in costs.figures.values() if figure.figure in COLUMNS}
     columns = {name: says for name, says in COLUMNS.items() if any(name == figure for figure, _ in costs.figures)}
@@ -50,7 +50,7 @@ def counts_table(costs: Costs) -> Table:
         one = costs.figures.get((HOOK, kind))
         without = f"{one.bare:,.0f}" if one and not one.why else ""
         rows.append((says, without, *(_cell(costs.figures.get((name, kind))) for name in columns)))
-    return Table("Instructions per pass of an empty module", ("hook", "without it", *columns.values()), tuple(rows))
+    return CostTable("Instructions per pass of an empty module", ("hook", "without it", *columns.values()), tuple(rows))
 
 
 def _cell(figure: Figure | None) -> str:
@@ -68,7 +68,7 @@ def remarks(costs: Costs) -> list[str]:
     return [f"{', '.join(kinds)}: {NOT_COUNTED}, {why}." for why, kinds in reasons.items()]
 
 
-def times_table(times: Times) -> Table:
+def times_table(times: Times) -> CostTable:
     """Return what one hook adds in time, a row for each kind."""
     document = times.document
     where = f"{document['machine']}, torch {document['torch']}, Python {document['python']}"
@@ -82,7 +82,7 @@ def times_table(times: Times) -> Table:
         (row["says"], *(cell for load in loads for cell in _timed(document, row.get(load))))
         for row in document["rows"].values()
     ]
-    return Table(caption, ("hook", *heads), tuple(rows))
+    return CostTable(caption, ("hook", *heads), tuple(rows))
 
 
 def _timed(document: Mapping[str, Any], quartiles: Sequence[float] | None) -> tuple[str, str]:
@@ -96,9 +96,9 @@ def _timed(document: Mapping[str, Any], quartiles: Sequence[float] | None) -> tu
     return f"{number(hook - bare)} ({', '.join(map(number, ranges))})", number((hook - bare) / document[PLAIN])
 
 
-def show(costs: Costs | None, times: Times | None = None) -> Answer:
+def show(costs: Costs | None, times: Times | None = None) -> CostAnswer:
     """Return what is known of one torch."""
-    parts: list[str | Table] = []
+    parts: list[str | CostTable] = []
     plain: dict[str, Any] = {"costs": None, "times": times.document if times else None}
     if costs:
         head = f"Python {costs.python}, {costs.build['libc']}, {costs.build['valgrind']}, seeds: {costs.seeds}"
@@ -109,20 +109,20 @@ def show(costs: Costs | None, times: Times | None = None) -> Answer:
         plain["costs"] = {"torch": costs.torch, **costs.build, "seeds": costs.seeds, "figures": figures}
     if times:
         parts.append(times_table(times))
-    return Answer(tuple(parts), plain)
+    return CostAnswer(tuple(parts), plain)
 
 
-def compare(before: Costs, after: Costs) -> Answer:
+def compare(before: Costs, after: Costs) -> CostAnswer:
     """Return what changed between two torches."""
     found, compared = changes(before, after), sum(1 for _ in both(before, after))
     head = f"torch {before.torch} -> {after.torch}: {len(found)} of {compared} figures changed"
     rows = tuple((each.after.words, each.percent, *each.sides) for each in found)
-    table = Table("Instructions per pass", ("what", "change", "before", "after"), rows)
+    table = CostTable("Instructions per pass", ("what", "change", "before", "after"), rows)
     plain = {"before": before.torch, "after": after.torch, "compared": compared}
-    return Answer((head, table) if rows else (head,), {**plain, "changes": [_plain(each) for each in found]})
+    return CostAnswer((head, table) if rows else (head,), {**plain, "changes": [_plain(each) for each in found]})
 
 
-def gate(gated: Iterable[tuple[Change, float, bool]]) -> Answer:
+def gate(gated: Iterable[tuple[CostChange, float, bool]]) -> CostAnswer:
     """Return what the gate says of each kind: how it changed, its limit, and whether it costs more."""
     parts, plain = [], []
     for change, limit, over in gated:
@@ -133,10 +133,10 @@ def gate(gated: Iterable[tuple[Change, float, bool]]) -> Answer:
         much = "" if ratio is None else f"{ratio:.3f} times the baseline, "
         parts.append(f"{change.after.kind}: {much}{said} ({old} -> {new})")
         plain.append({**_plain(change), "limit": limit, "over": over})
-    return Answer(tuple(parts), {"kinds": plain})
+    return CostAnswer(tuple(parts), {"kinds": plain})
 
 
-def _plain(change: Change) -> dict[str, Any]:
+def _plain(change: CostChange) -> dict[str, Any]:
     new, ratio = change.after, change.ratio
     return {
         "figure": new.figure, "kind": new.kind, "says": new.words,
@@ -144,10 +144,10 @@ def _plain(change: Change) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _text(answer: Answer) -> str:
+def _text(answer: CostAnswer) -> str:
     lines = []
     for part in answer.parts:
-        if isinstance(part, Table):
+        if isinstance(part, CostTable):
             cells = [part.heads, *part.rows]
             widths = [max(len(line[column]) for line in cells) for column in range(len(part.heads))]
             lines += ["", part.caption, *("  ".join(map(str.ljust, line, widths)).rstrip() for line in cells), ""]
@@ -156,10 +156,10 @@ def _text(answer: Answer) -> str:
     return "\n".join(lines).strip("\n") + "\n"
 
 
-def _markdown(answer: Answer) -> str:
+def _markdown(answer: CostAnswer) -> str:
     lines = []
     for part in answer.parts:
-        if isinstance(part, Table):
+        if isinstance(part, CostTable):
             rows = [f"| {' | '.join(map(escaped, row))} |" for row in (part.heads, *part.rows)]
             lines += ["", f"**{escaped(part.caption)}**", "", rows[0], "|---" * len(part.heads) + "|", *rows[1:], ""]
         else:

@@ -26,7 +26,7 @@ class Cell:
     digest: str = ""
     #: Whether it was measured with an older text, and that of `digest` gives the same: see `restamping.py`.
     restamped: bool = False
-    #: What its plans need that the torch lacks in the mode: dotted names, and gaps of the mode.
+    #: What its plans need that the torch lacks in the mode: dotted names, and exclusions of the mode.
     lacks: tuple[str, ...] = ()
 
     @classmethod

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Container, Mapping
 from typing import Any
 
-from fixtures.judge.clause import level_of
+from fixtures.clause.clause import level_of
 from reports.data.cell import Cell, Key
 from reports.data.clause import Clause, Clauses
 from reports.tutorial import backward, calling, forward, tensor
@@ -71,7 +71,7 @@ def _clause(claim: Claim) -> Clause:
 
 def _reading(answer: Answer) -> dict[str, Any]:
     words = {"name": answer.name, "torch": answer.torch, "says": answer.says, "effect": answer.effect}
-    return {**words, "headline": answer.name.startswith("true")}
+    return {**words, "says_the_same": answer.name.startswith("true")}
 
 
 def _by(answer: Answer) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from fixtures.judge.about import WHOLE
+from fixtures.clause.about import WHOLE
 
 #: How sentences name the hooks of an API; those of all modules are "global".
 SPOKEN = {
@@ -30,19 +30,17 @@ SPOKEN = {
     }.items()
 }
 NEVER = "never"
-#: What older files call the effects.
-OLDER_EFFECTS = {"silent": "other", "error": "raises", "warning": "warns", "none": "nothing"}
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a clause says for a range of releases; `headline` where the sentence of the clause is true under it too."""
+    """What a clause says for a range of releases; `says_the_same` where its own sentence is true under it too."""
 
     name: str
     torch: str
     says: str
-    headline: bool = True
-    effect: str = "nothing"
+    says_the_same: bool = True
+    effect: str = "none"
 
     @property
     def never(self) -> bool:
@@ -85,7 +83,7 @@ class Clause:
     needs: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     deviations: tuple[Deviation, ...] = ()
-    concern: str = ""
+    matters_if: str = ""
     instead: str = ""
     where: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
@@ -108,7 +106,7 @@ class Clause:
             "file",
             "line",
             "digest",
-            "concern",
+            "matters_if",
             "instead",
             "docs",
             "note",
@@ -119,8 +117,8 @@ class Clause:
         return cls(
             id=id,
             record=record,
-            readings=tuple(Reading(**_effect(one)) for one in record["readings"]),
-            deviations=tuple(Deviation(**_effect(one)) for one in record.get("deviations", ())),
+            readings=tuple(Reading(**one) for one in record["readings"]),
+            deviations=tuple(Deviation(**one) for one in record.get("deviations", ())),
             **{name: tuple(record[name]) for name in lists if name in record},
             **{name: record[name] for name in words if name in record},
         )
@@ -197,14 +195,6 @@ class Clause:
 
 
 Clauses = Mapping[str, Clause]
-
-
-def _effect(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a reading or deviation of a file that may be older: what is its effect now was the harm it did."""
-    found = dict(one)
-    if "harm" in found:
-        found["effect"] = OLDER_EFFECTS[found.pop("harm")]
-    return found
 
 
 def read_clauses(records: Mapping[str, Mapping[str, Any]]) -> dict[str, Clause]:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
-from fixtures.judge.usual import ENOUGH, SURROUNDINGS, WORDS, Surrounding
+from fixtures.clause.usual import ENOUGH, SURROUNDINGS, WORDS, Surrounding
 from fixtures.run.naming import REPORTS
 
 PROGRAMS = Path(__file__).parents[1] / "scope"
@@ -19,7 +19,7 @@ INSIDE = "Of programs; explain says of each clause beyond which words it was tes
 
 
 @dataclass(frozen=True)
-class Part:
+class ScopeWord:
     """A word of the scope: what is usual, what happens outside, the program that shows it, and who says more."""
 
     name: str
@@ -29,13 +29,13 @@ class Part:
     see: tuple[str, ...]
 
 
-def part(of: Surrounding) -> Part:
+def part(of: Surrounding) -> ScopeWord:
     """Return a word of the scope with its program."""
     text = (PROGRAMS / of.program).read_text(encoding="utf-8")
-    return Part(of.name, of.usual, ast.get_docstring(ast.parse(text)) or "", text, of.see)
+    return ScopeWord(of.name, of.usual, ast.get_docstring(ast.parse(text)) or "", text, of.see)
 
 
-def scope() -> dict[str, list[Part]]:
+def scope() -> dict[str, list[ScopeWord]]:
     """Return both lists under their titles."""
     return {AROUND: [part(one) for one in SURROUNDINGS], INSIDE: [part(one) for one in WORDS]}
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from fixtures.clause.clause import EFFECTS
 from reports.data.cell import BROKEN, Cell
 from reports.data.clause import Clause, truth
 
@@ -23,15 +24,15 @@ ANSWERS = (
     "absent",
     "unseen",
 )
-#: What a statement does to a user, worst first, in words: `other` than the clause's first reading, of values or calls.
-EFFECTS = {"other": "other values or calls", "raises": "raises", "warns": "warns", "nothing": ""}
+#: What a statement does to a user, in words: `silent` are other values or calls than the clause's first reading gives.
+IN_WORDS = {"silent": "other values or calls", "error": "raises", "warning": "warns", "none": ""}
 #: What a change is to someone who upgrades, worst first, new APIs last: a key, and the words for the reader.
 KINDS = {
     "silent": "other values or calls, without a word",
     "error": "errors that begin",
     "warning": "warnings that begin",
     "fixed": "fixed: errors and warnings that end, and bugs",
-    "internal": "different, without harm",
+    "internal": "different, breaks nothing",
     "added": "new APIs",
 }
 #: One word for each, in a summary and at an entry.
@@ -43,14 +44,12 @@ WORDS = {
     "internal": "different",
     "added": "new API",
 }
-#: The kinds that break code, worst first, and "none", which asks for all.
-HARMS = ("silent", "error", "warning", "none")
 #: The kind of a change: the effect before it -> the effect behind it -> the kind.
 CHANGES = {
-    "nothing": {"nothing": "internal", "warns": "warning", "raises": "error", "other": "silent"},
-    "warns": {"nothing": "fixed", "warns": "warning", "raises": "error", "other": "silent"},
-    "raises": {"nothing": "fixed", "warns": "fixed", "raises": "internal", "other": "fixed"},
-    "other": {"nothing": "silent", "warns": "warning", "raises": "error", "other": "silent"},
+    "none": {"none": "internal", "warning": "warning", "error": "error", "silent": "silent"},
+    "warning": {"none": "fixed", "warning": "warning", "error": "error", "silent": "silent"},
+    "error": {"none": "fixed", "warning": "fixed", "error": "internal", "silent": "fixed"},
+    "silent": {"none": "silent", "warning": "warning", "error": "error", "silent": "silent"},
 }
 #: Torch does one thing, which is not what the sentence of the clause says.
 CONSTANT = ("otherwise", "false", "deviates")
@@ -69,7 +68,7 @@ class Statement:
 
     says: str
     answer: str
-    effect: str = "nothing"
+    effect: str = "none"
     reason: str = ""
     ref: str = ""
     detail: str = ""
@@ -89,12 +88,12 @@ class Statement:
     @property
     def weight(self) -> int:
         """How bad the effect is, the worst is 0; where there is nothing to call it is the least."""
-        return len(EFFECTS) if self.answer in NOTHING else list(EFFECTS).index(self.effect)
+        return len(EFFECTS) if self.answer in NOTHING else EFFECTS.index(self.effect)
 
     @property
     def words(self) -> str:
         """The statement for a reader: "otherwise (raises): Not allowed." with the cause of a deviation in brackets."""
-        effect = f" ({EFFECTS[self.effect]})" if self.effect != "nothing" and not self.good else ""
+        effect = f" ({IN_WORDS[self.effect]})" if self.effect != "none" and not self.good else ""
         known = ("not declared" * self.new, self.cause, self.reason.rstrip("."), self.ref)
         why = "; ".join(part for part in known if part)
         return f"{self.answer}{effect}" + (f": {self.says}" if self.says else "") + (f" [{why}]" if why else "")
@@ -124,11 +123,11 @@ def kind_of_change(before: Statement, after: Statement) -> str:
     return CHANGES[before.effect][after.effect]
 
 
-def harm_between(statements: Sequence[Statement]) -> str:
-    """Return the worst, one of HARMS, that it is to code which runs on all of these, one after the other."""
+def effect_between(statements: Sequence[Statement]) -> str:
+    """Return the worst, one of EFFECTS, that it is to code which runs on all of these, one after the other."""
     pairs = [(one, other) for pair in pairwise(statements) for one, other in (pair, pair[::-1])]
     kinds = {kind_of_change(one, other) for one, other in pairs}
-    return next((harm for harm in HARMS if harm in kinds), HARMS[-1])
+    return next((effect for effect in EFFECTS if effect in kinds), "none")
 
 
 def statement(clause: Clause, cell: Cell) -> Statement:
@@ -141,12 +140,14 @@ def statement(clause: Clause, cell: Cell) -> Statement:
                 return Statement(one.says, cell.verdict, one.effect, one.reason, one.ref, cause=one.cause)
     if cell.verdict == "deviates":
         known = [_reading(clause, name) for name in cell.holds]
-        says, effect = (known[0].detail or known[0].says, known[0].effect) if known else (cell.note or UNKNOWN, "other")
+        says, effect = (
+            (known[0].detail or known[0].says, known[0].effect) if known else (cell.note or UNKNOWN, "silent")
+        )
         # What the clause does not list is a rule of a mode: its sentence is the note, and nobody hears of it.
         rule = cell.deviation if cell.declared and cell.deviation else ""
-        return Statement(says, cell.verdict, effect if effect != "nothing" else "other", cause=rule, new=cell.new)
+        return Statement(says, cell.verdict, effect if effect != "none" else "silent", cause=rule, new=cell.new)
     if cell.verdict in ("crashed", "hung"):
-        return Statement(f"The process {cell.verdict}.", cell.verdict, "raises")
+        return Statement(f"The process {cell.verdict}.", cell.verdict, "error")
     missing = _missing(clause.needs) if cell.verdict == "absent" else ""
     return Statement(cell.note[:1].upper() + cell.note[1:] or missing, cell.verdict)
 
@@ -162,9 +163,9 @@ def _reading(clause: Clause, name: str | None) -> Statement:
     """Return what a reading says: the clause's own sentence wherever that is true."""
     found = next((one for one in clause.readings if one.name == name), None)
     if found is None:
-        return Statement(UNKNOWN, "otherwise", "other")
+        return Statement(UNKNOWN, "otherwise", "silent")
     detail = found.says if found.says != clause.says else ""
-    answer = truth(name) if clause.is_claim else "holds" if found.headline else "otherwise"
+    answer = truth(name) if clause.is_claim else "holds" if found.says_the_same else "otherwise"
     if answer in ("holds", "true"):
         return Statement(clause.says, answer, found.effect, detail=detail)
     return Statement(found.says or UNKNOWN, answer, found.effect)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fixtures.judge.symptom import Cause, Symptom
-from fixtures.judge.symptoms import SYMPTOMS
+from reports.symptoms.symptom import Symptom, UsualCause
+from reports.symptoms.symptoms import SYMPTOMS
 
 PROGRAMS = Path(__file__).parents[1] / "why"
 
@@ -15,7 +15,7 @@ def program(name: str) -> str:
     return (PROGRAMS / name).read_text(encoding="utf-8")
 
 
-def symptoms() -> list[tuple[Symptom, list[tuple[Cause, str]]]]:
+def symptoms() -> list[tuple[Symptom, list[tuple[UsualCause, str]]]]:
     """Return the symptoms with their causes, each with its program or nothing."""
     return [
         (one, [(cause, program(cause.program) if cause.program else "") for cause in one.causes]) for one in SYMPTOMS

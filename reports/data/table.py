@@ -34,7 +34,7 @@ RULE = "rule "
 
 @dataclass(frozen=True)
 class Table:
-    """The clauses, and of each mode its rules and gaps, as plain data."""
+    """The clauses, and of each mode its rules and exclusions, as plain data."""
 
     suite: str
     clauses: Clauses
@@ -46,9 +46,9 @@ class Table:
         return {(mode, RULE + one["name"]): one["says"] for mode, found in self.modes.items() for one in found["rules"]}
 
     @functools.cached_property
-    def gaps(self) -> dict[str, str]:
-        """What plans need that fall into a gap, by its name: a mode may have had one that others have still."""
-        return {one["name"]: one["needs"] for found in self.modes.values() for one in found["gaps"]}
+    def exclusions(self) -> dict[str, str]:
+        """What plans need that fall into a exclusion, by its name: a mode may have had one that others have still."""
+        return {one["name"]: one["needs"] for found in self.modes.values() for one in found["exclusions"]}
 
 
 def document(folder: Path) -> Any:

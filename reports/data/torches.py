@@ -76,7 +76,7 @@ def disk_usage(folder: Path) -> int:
 
 
 @dataclass(frozen=True)
-class Part:
+class Asked:
     """What is asked of each torch: the whole suite in eager mode, or some clauses, or other modes."""
 
     clauses: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class Release:
     patch: str
     root: Path
     counting: bool = False  # what hooks cost, instead of the verdicts
-    part: Part = field(default_factory=Part)
+    part: Asked = field(default_factory=Asked)
     state: str = "waiting"  # waiting, kept, running, measured, incomplete, not installed
     says: str = ""
     seconds: float = 0.0

@@ -49,7 +49,7 @@ def worded(cell: Cell, clause: Clause, mode: str, table: Table) -> Cell:
 def _said(cell: Cell, clause: Clause, mode: str, table: Table) -> str:
     """Return the note that follows from what is recorded of a cell, "" where none does."""
     if cell.verdict == "refused":
-        return unplayed(cell.lacks, table.gaps) if cell.lacks else ""
+        return unplayed(cell.lacks, table.exclusions) if cell.lacks else ""
     if cell.verdict != "deviates":
         return ""
     if cell.declared and cell.deviation:

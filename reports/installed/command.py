@@ -19,7 +19,7 @@ def main() -> int:
     # Whatever Hypothesis would keep, it would keep in the user's folder.
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = os.devnull
     if sys.argv[1:2] == ["run"]:
-        from fixtures.run.alone import run
+        from fixtures.run.cli import run
 
         return run(str(ROOT), str(HERE / "pytest.ini"), sys.argv[2:])
     from reports.__main__ import main as read

@@ -15,12 +15,12 @@ from fixtures.run.naming import REPORTS
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
+from reports.data.by_mode import by_mode
 from reports.data.disagreements import Disagreement
 from reports.data.neighbours import from_to
 from reports.data.scope import HOW, scope
 from reports.data.symptoms import symptoms
 from reports.data.uncovered import UNCOVERED
-from reports.data.ways import ways
 from reports.page.choices import choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
@@ -69,7 +69,7 @@ def render(
         choices=choices(atlas),
         uncovered=UNCOVERED,
         scope=scope(),
-        ways=ways(atlas, atlas.focus),
+        by_mode=by_mode(atlas, atlas.focus),
         why=symptoms(),
         how=HOW,
         reports=REPORTS,

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from fixtures.judge.usual import NAMES
+from fixtures.clause.usual import NAMES
 from reports.data.atlas import Atlas
 from reports.data.claims import shown_by
 from reports.data.clause import Clause
@@ -18,7 +18,7 @@ from reports.data.history import STATUSES
 from reports.data.neighbours import neighbours
 from reports.data.order import rank
 from reports.data.sources import link
-from reports.data.statements import EFFECTS, KINDS, WORDS
+from reports.data.statements import IN_WORDS, KINDS, WORDS
 from reports.page.cells import Cells
 from reports.page.matrix import SIGNS
 from reports.page.own import Own
@@ -72,7 +72,7 @@ def document(
         "signs": SIGNS,
         "kinds": KINDS,
         "kind_words": WORDS,
-        "effects": EFFECTS,
+        "effects": IN_WORDS,
         "words": NAMES,
         "statuses": STATUSES,
         "apis": apis,
@@ -111,7 +111,8 @@ def _clause(atlas: Atlas, clause: Clause, cells: Cells) -> dict[str, Any]:
     force = [clause.in_force(column.version) for column in atlas.columns]
     found = {
         "readings": [
-            [one.name, one.torch, cells.text(clause, one.says), *[1] * (not one.headline)] for one in clause.readings
+            [one.name, one.torch, cells.text(clause, one.says), *[1] * (not one.says_the_same)]
+            for one in clause.readings
         ],
         "force": _packed([names.index(each) if each is not None else -1 for each in force]),
         "cells": [cells.ranges(clause, mode) for mode in atlas.modes],

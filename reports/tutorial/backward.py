@@ -64,7 +64,7 @@ CLAIMS = (
                         "without later tensor hooks",
                     )
                 },
-                effect="other",
+                effect="silent",
             ),
         ),
         about=("register_full_backward_hook",),
@@ -108,7 +108,7 @@ CLAIMS = (
                 "A legacy hook goes to index 0 of a tuple or list, to the first "
                 "tensor of a dict; else the call raises.",
                 {"backward.structures.legacy_first": "always"},
-                effect="raises",
+                effect="error",
             ),
         ),
         about=("register_backward_hook",),

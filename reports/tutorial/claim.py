@@ -22,7 +22,7 @@ class Answer:
     torch: str
     says: str
     by: Mapping[str, str | tuple[str, ...]]
-    effect: str = "nothing"
+    effect: str = "none"
 
 
 @dataclass(frozen=True)

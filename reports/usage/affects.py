@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from fixtures.judge.concern import DICTS as DICT_KINDS
-from fixtures.judge.concern import NEVER, SEEN, UNSEEN
+from fixtures.clause.clause import EFFECTS
+from fixtures.clause.matters_if import DICTS as DICT_KINDS
+from fixtures.clause.matters_if import NEVER, SEEN, UNSEEN
 from reports.data.atlas import Atlas, Column
 from reports.data.cell import Cell
 from reports.data.clause import Clause
 from reports.data.neighbours import from_to, neighbours
-from reports.data.statements import EFFECTS, HARMS, Statement, harm_between, kind_of_change, statement
-from reports.usage.lacks import Table
+from reports.data.statements import Statement, effect_between, kind_of_change, statement
+from reports.usage.lacks import Lacking
 from reports.usage.uses import Code, Use
 
 #: Of an API that a release lacks: it comes before the name of the API, where other findings name a clause.
@@ -22,7 +23,7 @@ MISSING = "missing."
 
 
 @dataclass(frozen=True)
-class Span:
+class AffectedSpan:
     """Neighbouring releases on which a clause says the same."""
 
     first: str
@@ -36,7 +37,7 @@ class Finding:
 
     clause: str
     says: str
-    spans: tuple[Span, ...]
+    spans: tuple[AffectedSpan, ...]
     uses: tuple[Use, ...]
     instead: str = ""
     open: tuple[str, ...] = ()
@@ -51,25 +52,25 @@ class Finding:
         if self.clause.startswith(MISSING):
             return "upgrade" if self.dropped else "older"
         kinds = {kind_of_change(one.said, other.said) for one, other in pairwise(self.spans)}
-        return "older" if kinds & {"fixed", "added"} and not kinds & {*HARMS} else "upgrade"
+        return "older" if kinds & {"fixed", "added"} and not kinds & {*EFFECTS} else "upgrade"
 
     @property
     def rank(self) -> int:
-        """How bad the worst is that it does: its place in HARMS."""
+        """How bad the worst is that it does: its place in EFFECTS."""
         if self.clause.startswith(MISSING):
-            return HARMS.index("error")
+            return EFFECTS.index("error")
         eager = [Statement("as in eager", "holds")] if self.mode else []
-        return HARMS.index(harm_between([*eager, *(span.said for span in self.spans)]))
+        return EFFECTS.index(effect_between([*eager, *(span.said for span in self.spans)]))
 
     @property
     def words(self) -> list[str]:
         """The finding as lines, the worst first: of the clause, or of a reading where that is true on all sides."""
         where: dict[tuple[int, str], list[str]] = {}
         for span in self.spans:
-            key = ([*EFFECTS].index(span.said.effect), span.said.detail or span.said.says)
+            key = (EFFECTS.index(span.said.effect), span.said.detail or span.said.says)
             where.setdefault(key, []).append(from_to(span.first, span.last))
         worst = min(where, key=lambda one: one[0])
-        first = f"{HARMS[self.rank]}, {' and '.join(where.pop(worst))}: {worst[1]}"
+        first = f"{EFFECTS[self.rank]}, {' and '.join(where.pop(worst))}: {worst[1]}"
         return [first, *(f"{' and '.join(on)}: {text}" for (_, text), on in where.items())]
 
     @property
@@ -105,7 +106,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Affected:
     """The answer."""
 
     path: str
@@ -118,16 +119,16 @@ class Answer:
     listed: bool = False  # what is unsure is listed, and not only counted
 
 
-def spans(clause: Clause, cells: Sequence[tuple[Column, Cell]]) -> tuple[Span, ...]:
+def spans(clause: Clause, cells: Sequence[tuple[Column, Cell]]) -> tuple[AffectedSpan, ...]:
     """Return the runs of releases on which a clause says the same; what is absent or was not run says nothing."""
     seen = [(column, cell) for column, cell in cells if cell.verdict not in ("absent", "unseen")]
     runs = neighbours(seen, key=lambda one: one[1].state)
-    return tuple(Span(run[0][0].label, run[-1][0].label, statement(clause, run[-1][1])) for _, run in runs)
+    return tuple(AffectedSpan(run[0][0].label, run[-1][0].label, statement(clause, run[-1][1])) for _, run in runs)
 
 
-def concerned(concern: str, use: Use) -> tuple[str, ...] | None:
+def concerned(matters_if: str, use: Use) -> tuple[str, ...] | None:
     """Return the words that this use leaves open, none where all are met; None where it does not concern the use."""
-    kinds, *words = concern.split()
+    kinds, *words = matters_if.split()
     kind = use.kinds & {*kinds.split("|")}
     words += kind & {*DICT_KINDS}
     if not kind or any(use.seen.get(word) is False for word in words):
@@ -135,7 +136,7 @@ def concerned(concern: str, use: Use) -> tuple[str, ...] | None:
     return tuple(word for word in words if word not in use.seen)
 
 
-def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table, path: str, why: str) -> Answer:
+def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Lacking, path: str, why: str) -> Affected:
     """Return what differs between some releases for the uses in some code."""
     on = {use: [column for column in columns if not code.guards.shut(use.guards, column.version)] for use in code.uses}
     found = [*_missing(columns, code, table, on)]
@@ -146,8 +147,8 @@ def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table,
         if len(spans(clause, [*cells.items()])) < 2:
             continue
         groups: dict[tuple[Any, ...], list[Use]] = {}
-        for use in code.uses if clause.concern not in ("", NEVER) else ():
-            left = concerned(clause.concern, use)
+        for use in code.uses if clause.matters_if not in ("", NEVER) else ():
+            left = concerned(clause.matters_if, use)
             if left is not None and not code.accepts(use, name):
                 mine = spans(clause, [(column, cells[column]) for column in on[use]])
                 groups.setdefault((left, mine), []).append(use)
@@ -156,10 +157,12 @@ def affects(atlas: Atlas, columns: tuple[Column, ...], code: Code, table: Table,
                 found.append(Finding(name, clause.says, mine, tuple(uses), clause.instead, left))
     found.sort(key=lambda one: (one.rank, one.clause, one.uses))
     sure, unsure = (tuple(one for one in found if bool(one.open) is hangs) for hangs in (False, True))
-    return Answer(path, columns, why, counts, code, sure, unsure)
+    return Affected(path, columns, why, counts, code, sure, unsure)
 
 
-def _missing(columns: Sequence[Column], code: Code, table: Table, on: Mapping[Use, list[Column]]) -> Iterator[Finding]:
+def _missing(
+    columns: Sequence[Column], code: Code, table: Lacking, on: Mapping[Use, list[Column]]
+) -> Iterator[Finding]:
     """Yield what the code uses and a release does not have, once for each API; what is guarded there is not used."""
     found: dict[tuple[str, str], dict[Use, list[Column]]] = {}
     for use in code.uses:
@@ -175,9 +178,9 @@ def _missing(columns: Sequence[Column], code: Code, table: Table, on: Mapping[Us
     for (api, option), uses in found.items():
         name = _named(api, option)
         has = [table.has(api, option, column.version) is not False for column in columns]
-        says = Statement(f"torch has no {name}", "absent", "raises")
+        says = Statement(f"torch has no {name}", "absent", "error")
         runs = neighbours(columns, key=lambda column: any(column in lacking for lacking in uses.values()))
-        mine = tuple(Span(run[0].label, run[-1].label, says) for lacks, run in runs if lacks)
+        mine = tuple(AffectedSpan(run[0].label, run[-1].label, says) for lacks, run in runs if lacks)
         yield Finding(MISSING + name, says.says, mine, tuple(uses), dropped=has != sorted(has))
 
 

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
+from fixtures.clause.clause import EFFECTS
 from reports.data import forms
 from reports.data.neighbours import from_to
-from reports.data.statements import HARMS
 from reports.data.strict import ANSWERS_FORMAT
-from reports.usage.affects import Answer, Finding
+from reports.usage.affects import Affected, Finding
 from reports.usage.uses import Use
 
 MOST_PLACES = 6
@@ -47,7 +47,7 @@ def _head(uses: Iterable[Use]) -> str:
     return f"{_places(uses)}: {', '.join(sorted({spelling(use) for use in uses}))}"
 
 
-def _summary(answer: Answer) -> str:
+def _summary(answer: Affected) -> str:
     """Return the range, and why; how much differs there at all; and how much was read."""
     files = forms.counted(answer.code.sources.files, "file", "files")
     uses = forms.counted(len(answer.code.uses), "use", "uses")
@@ -68,10 +68,10 @@ def _by_when(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
     return [(words, some) for words, some in groups if some]
 
 
-def _count(answer: Answer) -> list[str]:
+def _count(answer: Affected) -> list[str]:
     """Return how many differences are reported, and how many are only counted, as lines."""
     number = forms.counted(len(answer.findings), "difference concerns it", "differences concern it")
-    worst = HARMS[min((one.rank for one in answer.findings), default=0)]
+    worst = EFFECTS[min((one.rank for one in answer.findings), default=0)]
     parts = "".join(f"; {words}: {len(some)}" for words, some in _by_when(answer.findings))
     lines = [f"{number}, worst: {worst}{parts}" if answer.findings else "nothing that it uses differs"]
     more = len({one.clause for one in answer.unsure})
@@ -79,7 +79,7 @@ def _count(answer: Answer) -> list[str]:
     return lines + [f"{more} more may concern it, by what code does not show{how}"] * bool(more)
 
 
-def as_text(answer: Answer) -> str:
+def as_text(answer: Affected) -> str:
     """Return the answer for a terminal."""
     lines = [_summary(answer)]
     for when, findings in _by_when(answer.findings):
@@ -107,12 +107,12 @@ def _plain(uses: Iterable[Use]) -> list[dict[str, Any]]:
     ]
 
 
-def as_json(answer: Answer) -> str:
+def as_json(answer: Affected) -> str:
     """Return the answer as JSON."""
     code = answer.code
     findings, unsure = (
         [
-            {"clause": one.clause, "says": one.says, "harm": HARMS[one.rank], "when": one.when}
+            {"clause": one.clause, "says": one.says, "effect": EFFECTS[one.rank], "when": one.when}
             | {"spans": [{"from": span.first, "to": span.last, **span.said.plain()} for span in one.spans]}
             | {"instead": one.instead, "if": one.condition, "uses": _plain(one.uses)}
             for one in some
@@ -128,17 +128,19 @@ def as_json(answer: Answer) -> str:
     )
 
 
-def as_markdown(answer: Answer) -> str:
+def as_markdown(answer: Affected) -> str:
     """Return the answer for an issue."""
     lines = [f"**{forms.escaped(_summary(answer))}**", "", *map(forms.escaped, _count(answer))]
     for more, found in (("instead", answer.findings), ("if", answer.unsure if answer.listed else ())):
         lines += (
-            ["", f"| at | harm | when | what differs | {more} | clause |", "|---|---|---|---|---|---|"] if found else []
+            ["", f"| at | effect | when | what differs | {more} | clause |", "|---|---|---|---|---|---|"]
+            if found
+            else []
         )
         for one in found:
             words = (
                 _places(one.uses),
-                HARMS[one.rank],
+                EFFECTS[one.rank],
                 WHEN[one.when],
                 "; ".join(one.words),
                 one.condition or one.instead,
@@ -148,12 +150,12 @@ def as_markdown(answer: Answer) -> str:
     return "\n".join([*lines, *[""] * bool(left_out), *left_out]) + "\n"
 
 
-def _each(answer: Answer) -> Iterator[tuple[Finding, str, str, Use]]:
+def _each(answer: Affected) -> Iterator[tuple[Finding, str, str, Use]]:
     """Yield each finding at each place: the level, what is said, and where; what is unsure is a note."""
     for one in (*answer.findings, *(answer.unsure if answer.listed else ())):
         more = f" Instead: {one.instead}" if one.instead else ""
         where = f"If {one.condition}: " if one.open else ""
-        level = "note" if one.open else LEVELS[HARMS[one.rank]]
+        level = "note" if one.open else LEVELS[EFFECTS[one.rank]]
         for use in one.uses:
             yield (
                 one,
@@ -167,7 +169,7 @@ def _each(answer: Answer) -> Iterator[tuple[Finding, str, str, Use]]:
             )
 
 
-def as_sarif(answer: Answer) -> str:
+def as_sarif(answer: Affected) -> str:
     """Return the answer as SARIF 2.1.0."""
     rules = {one.clause: {"id": one.clause, "shortDescription": {"text": one.says}} for one, *_ in _each(answer)}
     results = []
@@ -188,7 +190,7 @@ def as_sarif(answer: Answer) -> str:
     return forms.as_json({"$schema": SARIF, "version": "2.1.0", "runs": [run]})
 
 
-def as_github(answer: Answer) -> str:
+def as_github(answer: Affected) -> str:
     """Return the answer as annotations of a workflow."""
     lines = []
     for one, level, text, use in _each(answer):

@@ -1,4 +1,4 @@
-"""What code shows of one use of a hook: which words of `fixtures/judge/concern.py` hold, and which do not."""
+"""What code shows of one use of a hook: which words of `fixtures/clause/matters_if.py` hold, and which do not."""
 
 from __future__ import annotations
 

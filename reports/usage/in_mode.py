@@ -6,12 +6,12 @@ import re
 from collections import Counter
 
 from reports.data.atlas import Atlas, Column
+from reports.data.by_mode import UNDECLARED, UNPLAYED, known, otherwise
 from reports.data.neighbours import neighbours
 from reports.data.statements import Statement
 from reports.data.strict import BadInput
 from reports.data.table import RULE
-from reports.data.ways import UNDECLARED, UNPLAYED, known, otherwise
-from reports.usage.affects import Answer, Counts, Finding, Span
+from reports.usage.affects import Affected, AffectedSpan, Counts, Finding
 from reports.usage.uses import Code, Use
 
 #: The record has no effect of a rule: one whose sentence names an error raises.
@@ -22,7 +22,7 @@ SHARE = 1 / 8
 SEEN = ("conforms", "deviates")
 
 
-def affects_in_mode(atlas: Atlas, columns: tuple[Column, ...], code: Code, mode: str, path: str, why: str) -> Answer:
+def affects_in_mode(atlas: Atlas, columns: tuple[Column, ...], code: Code, mode: str, path: str, why: str) -> Affected:
     """Return a finding for each rule that matters to hooks in the code, once for a file and an API.
 
     Raises BadInput where the mode was measured on none of these releases.
@@ -37,7 +37,7 @@ def affects_in_mode(atlas: Atlas, columns: tuple[Column, ...], code: Code, mode:
     for use in code.uses:
         files.setdefault(use.file, {}).setdefault(use.api, use)
     met = {column: _met(atlas, column, mode) for column in columns}
-    found: dict[tuple[str, str, tuple[Span, ...]], list[Use]] = {}
+    found: dict[tuple[str, str, tuple[AffectedSpan, ...]], list[Use]] = {}
     for first in files.values():
         on: dict[tuple[str, str, str], list[Column]] = {}
         for column in columns:
@@ -51,7 +51,7 @@ def affects_in_mode(atlas: Atlas, columns: tuple[Column, ...], code: Code, mode:
     findings.sort(key=lambda one: (one.rank, one.clause, one.uses))
     unmeasured = sorted({use.api for use in code.uses} - _measured(atlas, columns, mode))
     why += f", {mode} next to eager" + (f" (not measured there: {', '.join(unmeasured)})" if unmeasured else "")
-    return Answer(path, columns, why, _counts(atlas, columns, mode), code, (*findings,), ())
+    return Affected(path, columns, why, _counts(atlas, columns, mode), code, (*findings,), ())
 
 
 def _measured(atlas: Atlas, columns: tuple[Column, ...], mode: str) -> set[str]:
@@ -79,10 +79,10 @@ def _met(atlas: Atlas, column: Column, mode: str) -> list[tuple[str, str, str]]:
     return [(name, says, api) for (name, says, api), count in met.items() if count >= SHARE * measured[api]]
 
 
-def _spans(columns: tuple[Column, ...], on: list[Column], says: str) -> tuple[Span, ...]:
-    said = Statement(says, "deviates", "raises" if RAISES.search(says) else "other")
+def _spans(columns: tuple[Column, ...], on: list[Column], says: str) -> tuple[AffectedSpan, ...]:
+    said = Statement(says, "deviates", "error" if RAISES.search(says) else "silent")
     runs = neighbours(columns, key=lambda column: column in on)
-    return tuple(Span(run[0].label, run[-1].label, said) for there, run in runs if there)
+    return tuple(AffectedSpan(run[0].label, run[-1].label, said) for there, run in runs if there)
 
 
 def _counts(atlas: Atlas, columns: tuple[Column, ...], mode: str) -> Counts:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from packaging.version import Version
 
-from fixtures.judge.since import SINCE
+from fixtures.clause.since import SINCE
 from reports.data.atlas import Atlas
 from reports.data.clause import need
 from reports.usage.uses import Use
 
 
-class Table:
+class Lacking:
     """Hook APIs and options with the releases that lack them."""
 
     def __init__(self, atlas: Atlas) -> None:

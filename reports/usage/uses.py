@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fixtures.clause.since import SINCE
 from fixtures.families import KINDS
-from fixtures.judge.since import SINCE
 from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.usage.files import Sources, read_sources
 from reports.usage.guards import Guard, Guards, caught

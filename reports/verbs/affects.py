@@ -17,21 +17,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fixtures.clause.clause import EFFECTS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.names import add_range, add_sources, between, mode_named, read_atlas
-from reports.data.statements import HARMS
 from reports.data.strict import BadInput, one_line, parse, read_bytes, write_atomic
-from reports.usage.affects import Answer, Finding, affects
+from reports.usage.affects import Affected, Finding, affects
 from reports.usage.answer import FORMS, as_json
 from reports.usage.bounds import read_bounds
 from reports.usage.files import repository
 from reports.usage.in_mode import affects_in_mode
-from reports.usage.lacks import Table
+from reports.usage.lacks import Lacking
 from reports.usage.uses import read_code
 from reports.verbs.verb import add_verb
 
-EPILOG = """exit status: 0 nothing differs that does this harm or worse, 1 something does, 2 the code cannot be read.
+EPILOG = """exit status: 0 nothing differs that does this or worse, 1 something does, 2 the code cannot be read.
 example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
 
 
@@ -43,8 +43,8 @@ def add_parser(sub: Any) -> None:
     add_range(parser)
     says = "what is otherwise in this mode of execution than in eager, once a file and API, in place of releases"
     parser.add_argument("--mode", metavar="MODE", help=says)
-    least = "only what does this harm or worse (default: none, all)"
-    parser.add_argument("--min-harm", choices=HARMS, default="none", help=least)
+    least = "only what does this or worse (default: none, all)"
+    parser.add_argument("--min-effect", choices=EFFECTS, default="none", help=least)
     parser.add_argument("--unsure", action="store_true", help="list what may concern the code, and is counted")
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="leave out what this answer in JSON has already")
     parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write this answer in JSON, for --baseline")
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the answer; 1 when something differs."""
     atlas = read_atlas(args)
     columns, why, unread = releases(atlas, args)
-    table = Table(atlas)
+    table = Lacking(atlas)
     code = read_code(args.path, table.has, repository(args.path))
     code.sources.skipped[:0] = unread
     for fault in code.sources.skipped:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         answer = affects(atlas, columns, code, table, str(args.path), why)
     else:
         answer = affects_in_mode(atlas, columns, code, mode, str(args.path), why)
-    least = HARMS.index(args.min_harm)
+    least = EFFECTS.index(args.min_effect)
     found, unsure = (tuple(one for one in some if one.rank <= least) for some in (answer.findings, answer.unsure))
     answer = replace(answer, findings=found, unsure=unsure, listed=args.unsure)
     if args.write_baseline:
@@ -91,7 +91,7 @@ def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...]
     return columns, f"as {bounds} admits", unread
 
 
-def _new(answer: Answer, baseline: Path) -> Iterator[Finding]:
+def _new(answer: Affected, baseline: Path) -> Iterator[Finding]:
     """Yield what a baseline does not hold: by clause, file and API, for lines move; as often, and on these releases."""
     try:
         known = Counter(key for keys in _said(parse(read_bytes(baseline), baseline, "")) for key in keys)

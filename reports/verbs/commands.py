@@ -67,7 +67,7 @@ def add_parsers(sub: Any) -> None:
 
 
 def _verb(sub: Any, name: str, run: Any, says: str, runs: str = "") -> argparse.ArgumentParser:
-    parser = add_verb(sub, name, run, says, EPILOGS[name])
+    parser = add_verb(sub, name, run, says, EPILOGS[name], listed=name != "record")
     if runs:
         parser.add_argument("runs", nargs=runs, type=Path, metavar="RUNFILE")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)

@@ -11,11 +11,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from fixtures.clause.clause import EFFECTS
 from reports.data import forms
 from reports.data.forms import escaped, fenced
 from reports.data.neighbours import from_to
 from reports.data.scope import LINE, SCOPE
-from reports.data.statements import HARMS, KINDS, WORDS, in_contrast
+from reports.data.statements import KINDS, WORDS, in_contrast
 from reports.data.strict import ANSWERS_FORMAT
 from reports.data.traces import side_by_side
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
@@ -27,19 +28,19 @@ from reports.verbs.verb import add_verb
 USUAL = "warning"
 PASSING = "come and go between the two"
 EPILOG = f"""{CLAUSES}
-exit status: 0 nothing does the harm of --min-harm or a worse one, 1 something does, 2 the question cannot be answered;
-what comes and goes between the two does not count.
-example: python -m reports diff 1.13 2.15 --api register_hook --min-harm error"""
+exit status: 0 nothing has the effect of --min-effect or a worse one, 1 something has, 2 the question cannot be
+answered; what comes and goes between the two does not count.
+example: python -m reports diff 1.13 2.15 --api register_hook --min-effect error"""
 
 
-def bad(one: Change | Passing, harm: str) -> bool:
-    """Say whether a change does at least this harm, one of HARMS; "none" counts every change."""
-    return harm == "none" or one.kind in HARMS[: HARMS.index(harm) + 1]
+def bad(one: Change | Passing, effect: str) -> bool:
+    """Say whether a change does at least this, one of EFFECTS; "none" counts every change."""
+    return effect == "none" or one.kind in EFFECTS[: EFFECTS.index(effect) + 1]
 
 
-def above(diff: Diff, harm: str) -> Diff:
-    """Return the difference with only what does at least this harm."""
-    changes, passing = (tuple(one for one in every if bad(one, harm)) for every in (diff.changes, diff.passing))
+def above(diff: Diff, effect: str) -> Diff:
+    """Return the difference with only what does at least this."""
+    changes, passing = (tuple(one for one in every if bad(one, effect)) for every in (diff.changes, diff.passing))
     return replace(diff, changes=changes, passing=passing)  # type: ignore[arg-type]
 
 
@@ -206,19 +207,19 @@ def add_parser(sub: Any) -> None:
     parser.add_argument("--mode", help="the mode of execution (default: that of a run file, or eager)")
     parser.add_argument("--to-mode", metavar="MODE", help="the mode of the second one, if it is another")
     parser.add_argument(
-        "--min-harm",
-        choices=HARMS,
-        help=f"show and count only what does this harm or a worse one (default: show all, count from {USUAL} on)",
+        "--min-effect",
+        choices=EFFECTS,
+        help=f"show and count only what does this or worse (default: show all, count from {USUAL} on)",
     )
     forms.add_format(parser, FORMS)
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the difference; 1 when something in it does harm."""
+    """Print the difference; 1 when something in it breaks code."""
     table, recorded = read_table(args.verdicts), read_recorded(args.verdicts)
     found = compare(
         args.before, args.after, table, recorded, args.mode, args.to_mode, lambda clauses: choose(clauses, args)
     )
-    forms.show(above(found, args.min_harm) if args.min_harm else found, FORMS, args.format)
-    return 1 if any(bad(change, args.min_harm or USUAL) for change in found.changes) else 0
+    forms.show(above(found, args.min_effect) if args.min_effect else found, FORMS, args.format)
+    return 1 if any(bad(change, args.min_effect or USUAL) for change in found.changes) else 0

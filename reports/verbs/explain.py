@@ -18,7 +18,7 @@ from reports.data.names import add_sources, clause_named, read_atlas
 from reports.data.neighbours import from_to, neighbours
 from reports.data.scope import LINE, tested
 from reports.data.sources import link
-from reports.data.statements import EFFECTS
+from reports.data.statements import IN_WORDS
 from reports.data.strict import ANSWERS_FORMAT
 from reports.page.programs import asked_by, example
 from reports.verbs.verb import add_verb
@@ -80,9 +80,9 @@ def _stated(atlas: Atlas, clause: Clause, reading: Reading, column: Column) -> b
 def _reading(answer: Explanation, reading: Reading) -> str:
     """Return for which torch a reading is stated, and that the clause's own sentence is not true there."""
     stated = answer.stated[reading.name]
-    if reading.headline or reading.never:
+    if reading.says_the_same or reading.never:
         return stated
-    return f"{stated}; there the sentence is not true" + f" ({EFFECTS[reading.effect]})" * (reading.effect != "nothing")
+    return f"{stated}; there the sentence is not true" + f" ({IN_WORDS[reading.effect]})" * (reading.effect != "none")
 
 
 def _measured(span: Span) -> str:

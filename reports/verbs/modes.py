@@ -1,4 +1,4 @@
-"""Each hook API in each way to run a network, on one release: as in eager, otherwise by which rule, or not measured."""
+"""Each hook API in each mode, on one release: as in eager, otherwise by which rule, or not measured."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any
 
 from fixtures.run.naming import REPORTS
 from reports.data import forms
+from reports.data.by_mode import ByMode, Rule, by_mode, known
 from reports.data.names import add_sources, column_named, read_atlas, unknown
 from reports.data.strict import ANSWERS_FORMAT
-from reports.data.ways import Rule, Ways, known, ways
 from reports.verbs.verb import add_verb
 
-EPILOG = f"""A way is a mode, in which the plans of the clauses are played, or a topic of the chapter `modes`.
+EPILOG = f"""A column is a mode, in which the plans of the clauses are played, or a topic of the chapter `modes`.
 {REPORTS} rely --mode MODE --api API lists the clauses of a cell.
 exit status: 0 shown, 2 the question cannot be answered.
 example: python -m reports modes --on 2.15 register_forward_hook"""
 
 
-def as_text(table: Ways) -> str:
+def as_text(table: ByMode) -> str:
     """Return the table for a terminal."""
-    width = max(map(len, table.ways), default=0)
-    lines = [f"torch {table.torch}: hooks in other ways to run than eager"]
+    width = max(map(len, table.modes), default=0)
+    lines = [f"torch {table.torch}: hooks in other modes than eager"]
     for row in table.rows:
         lines += ["", row[0].api]
         for entry in row:
-            lines.append(f"  {entry.way:<{width}}  {entry.words}")
+            lines.append(f"  {entry.mode:<{width}}  {entry.words}")
             lines += [f"  {'':<{width}}    {rule.name}: {rule.says}{_for(rule)}" for rule in entry.rules]
             lines += [f"  {'':<{width}}    {', '.join(entry.stated)}"] if entry.stated else []
     return "\n".join(lines) + "\n"
@@ -35,19 +35,19 @@ def _for(rule: Rule) -> str:
     return f" ({rule.example})" if rule.example else ""
 
 
-def as_json(table: Ways) -> str:
+def as_json(table: ByMode) -> str:
     """Return the table as JSON."""
     cells = [
         {**vars(entry), "rules": [vars(rule) for rule in entry.rules], "stated": list(entry.stated)}
         for row in table.rows
         for entry in row
     ]
-    return forms.as_json({"format": ANSWERS_FORMAT, "torch": table.torch, "ways": list(table.ways), "cells": cells})
+    return forms.as_json({"format": ANSWERS_FORMAT, "torch": table.torch, "modes": list(table.modes), "cells": cells})
 
 
-def as_markdown(table: Ways) -> str:
+def as_markdown(table: ByMode) -> str:
     """Return the table with a row for each API."""
-    lines = [f"| torch {table.torch} | {' | '.join(table.ways)} |", "|---" * (len(table.ways) + 1) + "|"]
+    lines = [f"| torch {table.torch} | {' | '.join(table.modes)} |", "|---" * (len(table.modes) + 1) + "|"]
     lines += [f"| `{row[0].api}` | {' | '.join(forms.escaped(entry.words) for entry in row)} |" for row in table.rows]
     return "\n".join(lines) + "\n"
 
@@ -57,7 +57,7 @@ FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
-    parser = add_verb(sub, "modes", run, "each hook API in each way to run a network", EPILOG, __doc__)
+    parser = add_verb(sub, "modes", run, "each hook API in each mode", EPILOG, __doc__)
     parser.add_argument("apis", nargs="*", metavar="API", help="such as register_forward_hook (default: all)")
     parser.add_argument("--on", metavar="RELEASE", help="the release (default: the newest, or the run)")
     add_sources(parser)
@@ -72,5 +72,5 @@ def run(args: argparse.Namespace) -> int:
     for api in args.apis:
         if api not in apis:
             raise unknown("hook API", api, apis, f"{REPORTS} modes lists them")
-    forms.show(ways(atlas, column, tuple(args.apis)), FORMS, args.format)
+    forms.show(by_mode(atlas, column, tuple(args.apis)), FORMS, args.format)
     return 0

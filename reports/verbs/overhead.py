@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.costs import forms as costs_forms
-from reports.costs.change import Change, check
+from reports.costs.change import CostChange, check
 from reports.costs.counts import COUNT, HOOK, Costs, Times, read
 from reports.costs.recorded import COSTS, Record, merged, read_record, write_record
 from reports.data import forms
@@ -26,7 +26,7 @@ GATE_HINT = "such as: NEW.json --baseline OLD.json --max-ratio forward=1.05"
 def add_parser(sub: Any) -> None:
     """Add the verb overhead to the command line."""
     says = "show what hooks cost: as recorded of a release, or as suites.timing of a clone counted it"
-    parser = add_verb(sub, "overhead", run, says, EPILOG)
+    parser = add_verb(sub, "overhead", run, says, EPILOG, listed=False)
     file = "a counts file, or a recorded release"
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"{file}, and perhaps JSON of pytest-benchmark")
     parser.add_argument("--from", dest="before", metavar="A", help=file)
@@ -98,7 +98,7 @@ def _sides(before: str, after: str, record: Record) -> list[Costs]:
     return sides
 
 
-def _gated(text: str, before: Costs, after: Costs) -> tuple[Change, float, bool]:
+def _gated(text: str, before: Costs, after: Costs) -> tuple[CostChange, float, bool]:
     """Return how a kind changed, its limit, and whether it costs more than that."""
     kind, _, wanted = text.partition("=")
     kinds = [each for figure, each in after.figures if figure == HOOK]
@@ -115,6 +115,6 @@ def _gated(text: str, before: Costs, after: Costs) -> tuple[Change, float, bool]
         why = costs.figures[HOOK, kind].why if (HOOK, kind) in costs.figures else "its counts do not have it"
         if why:
             raise BadInput(costs.where, "", f"{kind} is not counted on torch {costs.torch}: {why}", "take another kind")
-    change = Change(before.figures[HOOK, kind], after.figures[HOOK, kind])
+    change = CostChange(before.figures[HOOK, kind], after.figures[HOOK, kind])
     more = change.after.added > limit * change.before.added
     return change, limit, more and change.beyond_noise and change.after.added > change.before.added

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fixtures.judge.usual import NAMES
+from fixtures.clause.usual import NAMES
 from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column

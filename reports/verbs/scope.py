@@ -10,13 +10,13 @@ from typing import Any
 from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.names import unknown
-from reports.data.scope import HOW, Part, scope
+from reports.data.scope import HOW, ScopeWord, scope
 from reports.data.strict import ANSWERS_FORMAT
 from reports.verbs.verb import add_verb
 
 EPILOG = """exit status: 0 shown, 2 no such word.
 example: python -m reports scope "keyword inputs\""""
-Lists = Mapping[str, list[Part]]
+Lists = Mapping[str, list[ScopeWord]]
 
 
 def as_text(lists: Lists) -> str:

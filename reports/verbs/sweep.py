@@ -35,7 +35,7 @@ from reports.data.torches import (
     MEASURED,
     REASONS,
     WORK,
-    Part,
+    Asked,
     Release,
     disk_usage,
     has_note,
@@ -64,7 +64,7 @@ example: python -m reports sweep --mode copy 1.13 2.15"""
 def add_parser(sub: Any) -> None:
     """Add the verb sweep to the command line."""
     says = "measure every torch version of tox.ini, each in a throw-away environment"
-    parser = add_verb(sub, "sweep", run, says, EPILOG)
+    parser = add_verb(sub, "sweep", run, says, EPILOG, listed=False)
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="such as 1.4 or 2.13 (default: all)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="versions at the same time (default: 1)")
     parser.add_argument(
@@ -305,7 +305,7 @@ def prepare(options: argparse.Namespace, root: Path) -> list[Release]:
         hint = "run one release after another, as in: tox -e torch2.15"
         raise BadInput("sweep", "", "needs Linux or macOS, where a process ends with all that it started", hint)
     known = known_versions(root / "tox.ini")
-    part = Part(tuple(options.clauses), tuple(options.mode))
+    part = Asked(tuple(options.clauses), tuple(options.mode))
     if options.count and part.words:
         raise BadInput("sweep", "", f"--count counts all kinds of hook, and knows no {part.words[0]}", "leave one out")
     versions = [Release(minor, known[minor], root, options.count, part) for minor in pick(options.versions, known)]

@@ -16,7 +16,7 @@ from reports.data.strict import BadInput, write_atomic
 from reports.data.table import Table
 from reports.page.matrix import answers
 
-PAGES = ("README.md", "docs/ways.md", "docs/compiled.md", "reports/upstream/README.md")
+PAGES = ("README.md", "docs/modes.md", "docs/compiled.md", "reports/upstream/README.md")
 MARKED = re.compile(r"(?<=<!-- )(?P<name>[a-z_ ]+)(?P<head> -->\n)(?P<rows>.*?)(?=<!-- /(?P=name) -->)", re.DOTALL)
 
 
@@ -94,7 +94,7 @@ def _left_out(table: Table) -> Iterator[str]:
     yield "|---|---|---|---|"
     where: dict[tuple[str, str, str], list[str]] = {}
     for mode, found in table.modes.items():
-        for gap in found["gaps"]:
-            where.setdefault((gap["needs"], gap["why"], gap["torch"]), []).append(f"`{mode}`")
+        for exclusion in found["exclusions"]:
+            where.setdefault((exclusion["needs"], exclusion["why"], exclusion["torch"]), []).append(f"`{mode}`")
     for row, modes in where.items():
         yield f"| {' | '.join(row)} | {', '.join(modes)} |"

@@ -96,7 +96,7 @@ FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
     says = "what one could report to PyTorch: each bundle as the text of an issue"
-    parser = add_verb(sub, "upstream", run, says, EPILOG, __doc__)
+    parser = add_verb(sub, "upstream", run, says, EPILOG, __doc__, listed=False)
     parser.add_argument("bundle", nargs="?", metavar="BUNDLE", help="print this one alone")
     parser.add_argument("--verdicts", type=Path, default=VERDICTS, help=argparse.SUPPRESS)
     forms.add_format(parser, FORMS)

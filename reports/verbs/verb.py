@@ -16,11 +16,16 @@ def add_verb(
     says: str,
     epilog: str,
     description: str | None = None,
+    listed: bool = True,
 ) -> argparse.ArgumentParser:
-    """Add a verb to the command line. What it says of itself is described at length, or in a sentence of its own."""
+    """Add a verb to the command line. What it says of itself is described at length, or in a sentence of its own.
+
+    What only somebody who maintains this repository runs is not `listed` with the others.
+    """
+    shown = {"help": says} if listed else {}
     parser = sub.add_parser(
         name,
-        help=says,
+        **shown,
         description=description or says[0].upper() + says[1:] + ".",
         epilog=epilog.replace("python -m reports", REPORTS),
         formatter_class=argparse.RawDescriptionHelpFormatter,

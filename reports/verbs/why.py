@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fixtures.judge.symptom import Cause, Symptom
-from fixtures.judge.symptoms import SYMPTOMS
 from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas
@@ -19,6 +17,8 @@ from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.data.symptoms import PROGRAMS, program
 from reports.search.words import plain, stem
+from reports.symptoms.symptom import Symptom, UsualCause
+from reports.symptoms.symptoms import SYMPTOMS
 from reports.verbs.rely import Status, otherwise, status_of
 from reports.verbs.verb import add_verb
 
@@ -32,7 +32,7 @@ example: python -m reports why my backward hook is not called"""
 class Explained:
     """A cause with what was measured of its clause on all releases; None where no clause speaks of it."""
 
-    cause: Cause
+    cause: UsualCause
     status: Status | None
 
     @property
@@ -54,7 +54,7 @@ class Explained:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Causes:
     """Symptoms, each with its causes in the order in which people meet them."""
 
     mode: str
@@ -73,17 +73,17 @@ def nearest(words: str) -> list[Symptom]:
     return [one for one in SYMPTOMS if most and shared[one.name] == most]
 
 
-def explained(atlas: Atlas, symptoms: Iterable[Symptom], mode: str) -> Answer:
+def explained(atlas: Atlas, symptoms: Iterable[Symptom], mode: str) -> Causes:
     """Return the symptoms with what was measured of their causes in a mode."""
 
-    def measured(cause: Cause) -> Explained:
+    def measured(cause: UsualCause) -> Explained:
         known = cause.clause in atlas.clauses
         return Explained(cause, status_of(atlas, cause.clause, mode, atlas.columns) if known else None)
 
-    return Answer(mode, tuple((one, tuple(map(measured, one.causes))) for one in symptoms))
+    return Causes(mode, tuple((one, tuple(map(measured, one.causes))) for one in symptoms))
 
 
-def as_text(answer: Answer) -> str:
+def as_text(answer: Causes) -> str:
     """Return the answer for a terminal."""
     lines = []
     for symptom, causes in answer.symptoms:
@@ -103,7 +103,7 @@ def as_text(answer: Answer) -> str:
     return "\n".join([*lines, *also, FIND, SCOPE]) + "\n"
 
 
-def as_json(answer: Answer) -> str:
+def as_json(answer: Causes) -> str:
     """Return the answer as JSON."""
     return forms.as_json(
         {
@@ -134,7 +134,7 @@ def _cause(one: Explained) -> dict[str, Any]:
     }
 
 
-def as_markdown(answer: Answer) -> str:
+def as_markdown(answer: Causes) -> str:
     """Return the answer as a list for an issue."""
     lines = []
     for symptom, causes in answer.symptoms:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from fixtures.clause.clause import by_release, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS, available, plans
 from fixtures.judge.subject import Subject

@@ -3,10 +3,10 @@
 from math import prod
 from typing import List
 
-from fixtures.clause.clause import Reading, by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of

@@ -5,10 +5,10 @@ import warnings
 import weakref
 from typing import Any, List, Tuple
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
 from suites.hooking import SOME

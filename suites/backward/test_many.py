@@ -1,9 +1,9 @@
 """Modules with many inputs and outputs: what their backward hooks are given, and in how many passes."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, hooks_of

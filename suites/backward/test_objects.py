@@ -4,11 +4,11 @@ import warnings
 from dataclasses import replace
 from typing import Any, List
 
-from fixtures.clause.clause import by_release, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Freeze, Give, Hook, Input, Leaf, Of, Plan, Scale, hooks_of

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.subject import Subject

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import plans
 from fixtures.draw.shapes import LAYOUTS, SHAPES

@@ -5,11 +5,11 @@ What sets a flag of the process has a process of its own.
 
 from typing import Any, List
 
-from fixtures.clause.clause import clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.built.modules import WAYS, called, linear, module_hooks_live, weight_hooks_live
 from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, kinds_of, numbered, raised

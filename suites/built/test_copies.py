@@ -2,9 +2,9 @@
 
 from typing import Any, List
 
-from fixtures.clause.rows import Row, each
 from hypothesis import strategies as st
 
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.built.modules import WAYS, called, linear
 from suites.names import DEEPCOPY

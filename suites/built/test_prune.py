@@ -2,9 +2,9 @@
 
 from typing import List
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.built.modules import WAYS, called, linear, weight_hooks_live
 from suites.hooking import FEW, UP_TO_TWO

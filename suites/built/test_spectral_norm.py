@@ -1,8 +1,8 @@
 """spectral_norm: which hooks it is made of, and which hooks of the user live on."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.built.modules import WAYS, linear, weight_hooks_live
 from suites.hooking import FEW

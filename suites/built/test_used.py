@@ -3,10 +3,10 @@
 import pickle
 from typing import Any, Callable, List
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.built.modules import called, linear
 from suites.hooking import FEW

@@ -2,10 +2,10 @@
 
 from typing import List
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.built.modules import WAYS, called, calls_of_late_weight_hook, linear, module_hooks_live, weight_hooks_live
 from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO

@@ -3,10 +3,10 @@
 from collections import deque
 from typing import Any, Callable, Deque, List
 
-from fixtures.clause.clause import Reading, by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, UP_TO_TWO

@@ -3,10 +3,10 @@
 from math import prod
 from typing import Any, Callable, List, Tuple
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS
 from fixtures.judge.subject import Subject
 from suites.names import DEEPCOPY, RETAIN_IN_ENGINE

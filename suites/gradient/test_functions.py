@@ -4,11 +4,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, List
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import FACTORS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Hook, Plan

@@ -5,10 +5,10 @@ Torch 2.0 gave each version hooks of its own, 2.3 did so for a base that is chan
 
 from typing import Any, List, Tuple
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.edited import edited
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject

@@ -2,10 +2,10 @@
 
 from typing import Any, List, Optional, Tuple
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.sources import REMOVES
 from suites.names import POST_ACCUMULATE

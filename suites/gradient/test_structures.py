@@ -1,9 +1,9 @@
 """Tensors that modules return in lists, dicts and objects: hooks on them act as on any other."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import PACKS, Backward, Forward, Hook, Input, Leaf, Pack, Plan, Scale, hooks_of

@@ -2,11 +2,11 @@
 
 from typing import Any, List, Tuple
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.judge.subject import Subject

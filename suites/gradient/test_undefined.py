@@ -5,10 +5,10 @@ What the hooks of such a tensor see, and may return, changed more often than any
 
 from typing import Any, List
 
-from fixtures.clause.clause import Reading, by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of

@@ -6,10 +6,10 @@ Plans with `values=True`: a tensor in a trace has its shape, its dtype, its stri
 from dataclasses import replace
 from typing import Any, List, Tuple
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.subject import Subject

@@ -5,11 +5,11 @@ import functools
 import pickle
 from typing import List
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.families import MODULE_KINDS

@@ -4,12 +4,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, List
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.families import HOOK_KINDS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Hook, Plan, hooks_of

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import Reading, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.families import MODULE_KINDS

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import clause
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.families import HOOK_KINDS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan, Remove

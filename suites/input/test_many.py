@@ -1,9 +1,9 @@
 """Many arguments: given by the caller, by name, or returned by a pre-hook."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Entries, Forward, Hook, Input, Keywords, Leaf, Plan, Scale, hooks_of

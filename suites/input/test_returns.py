@@ -1,9 +1,9 @@
 """The corners: what counts as a replacement, hooks that fail, and edits in place."""
 
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 from fixtures.judge.subject import Subject

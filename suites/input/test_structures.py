@@ -1,9 +1,9 @@
 """Inputs in lists, dicts and objects, with None and constants among them, and tensors that go in by keyword."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Call, Forward, Hook, Input, Leaf, Plan, Repack, hooks_of

@@ -1,8 +1,8 @@
 """Inputs as tensors with a shape, a dtype and a layout: a forward pre-hook may return any other."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan, hooks_of

@@ -3,11 +3,11 @@
 from typing import Any, List
 from unittest import mock
 
-from fixtures.clause.clause import by_release, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, UP_TO_THREE, UP_TO_TWO
 from suites.modes.networks import AROUND_APIS, BY, FORWARDS, FULLS, called, hook, hooked, kinds, network, ones

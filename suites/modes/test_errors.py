@@ -2,11 +2,11 @@
 
 from typing import Any, List
 
-from fixtures.clause.clause import by_release, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.modes.networks import ANYWHERE, FORWARD_APIS, FORWARDS, called, checkpointed, counted, network, ones, within
 from suites.modes.process_group import in_process_group, noted

@@ -2,11 +2,11 @@
 
 from typing import Any, List
 
-from fixtures.clause.clause import clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW
 from suites.modes.networks import (

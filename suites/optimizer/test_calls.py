@@ -2,10 +2,10 @@
 
 from typing import Any, List
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.names import POST_ACCUMULATE
 from suites.optimizer.optimizers import WHENS, counting, optimizer

@@ -5,10 +5,10 @@ import io
 import pickle
 from typing import Any, List
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.optimizer.optimizers import NAMES, WHENS, counting, optimizer
 from suites.optimizer.sources import ALL, CODE, OWN

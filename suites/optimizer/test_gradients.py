@@ -2,10 +2,10 @@
 
 from math import prod
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import InPlace, Plan, Scale, hooks_of

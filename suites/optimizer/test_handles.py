@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Drop, Hook, Plan, Remove, hooks_of
 from suites.optimizer.plans import KINDS, PLACES, hooks, in_order, stepped, steps

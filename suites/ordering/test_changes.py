@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from fixtures.clause.clause import Reading, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, hooks_of

@@ -1,9 +1,9 @@
 """Many hooks of one kind in one place: three, nine, twelve."""
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import clause
 from hypothesis import given
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import plans
 from fixtures.families import HOOK_KINDS
 from fixtures.judge.subject import Subject

@@ -3,11 +3,11 @@
 from itertools import count
 from typing import Any
 
-from fixtures.clause.clause import Reading, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.judge.subject import Subject

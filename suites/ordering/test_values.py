@@ -1,9 +1,9 @@
 """Hooks in line around forward, whatever the form of what they are given."""
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import clause
 from hypothesis import given
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan, hooks_of
 from suites.names import FORWARD, GLOBAL_FORWARD

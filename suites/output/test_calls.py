@@ -4,11 +4,11 @@ import warnings
 from collections import namedtuple
 from typing import List, Tuple
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import NUMBERS, available
 from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes

@@ -2,10 +2,10 @@
 
 import inspect
 
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import PRE_OR_NOT, SOME, in_turn, kinds_of, result
 from suites.names import FORWARD, GLOBAL_FORWARD, NOTE

@@ -1,9 +1,9 @@
 """Many calls of a module, many modules in each other, and many entries in what a forward hook returns."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Entries, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of

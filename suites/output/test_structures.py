@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Hook, Plan, Repack, hooks_of
 from suites.names import AS_IS, FORWARD_HOOK

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from functools import partial
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Plan, Raise, hooks_of
 from suites.names import FORWARD, FORWARD_HOOK

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from fixtures.clause.clause import clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.state import programs, registrations
 from fixtures.judge.subject import Subject
 from fixtures.state.grammar import Load, Off, On, Save, Set

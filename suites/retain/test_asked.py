@@ -3,10 +3,10 @@
 from itertools import accumulate
 from typing import Any, List, Tuple
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Input, Leaf, Plan, Retain, hooks_of

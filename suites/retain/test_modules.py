@@ -4,11 +4,11 @@ from itertools import accumulate
 from math import prod
 from typing import Any, List
 
-from fixtures.clause.clause import Reading, by_release, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale

@@ -5,10 +5,10 @@ from itertools import accumulate
 from math import prod
 from typing import Any, List, Tuple
 
-from fixtures.clause.clause import Reading, by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, available
 from fixtures.judge.subject import Subject

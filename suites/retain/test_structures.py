@@ -1,9 +1,9 @@
 """Tensors that modules return in lists, dicts and objects keep their gradients too."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Input, Leaf, Pack, Plan, Retain

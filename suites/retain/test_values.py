@@ -3,10 +3,10 @@
 from itertools import accumulate
 from typing import Any
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS, plans
 from fixtures.draw.shapes import LAYOUTS, SHAPES
 from fixtures.judge.subject import Subject

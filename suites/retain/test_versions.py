@@ -6,11 +6,11 @@ This changed in torch 1.13 and 2.3.
 from math import prod
 from typing import Any, List
 
-from fixtures.clause.clause import by_release, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.edited import edited
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject

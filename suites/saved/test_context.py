@@ -2,10 +2,10 @@
 
 from typing import Any, List
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Plan, Remove, hooks_of
 from suites.hooking import FEW

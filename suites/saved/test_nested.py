@@ -1,9 +1,9 @@
 """saved_tensors_hooks and save_on_cpu, one in the other."""
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Plan, Remove, hooks_of
 from suites.saved.plans import C0, C1, MAYBE, NET, ON_CPU_HOOK, PASSES, TWO, nested, packs_and_unpacks, pair, product

@@ -1,9 +1,9 @@
 """disable_saved_tensors_hooks: what is refused in it, and what is not."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Hook, Plan, Remove

@@ -12,7 +12,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(scope="module")
 def browser():
-    from suites.selfcheck import browser  # loaded here: no other test needs a browser
+    from suites.selfcheck.page import browser  # loaded here: no other test needs a browser
 
     with browser.browser() as found:
         yield found
@@ -21,7 +21,8 @@ def browser():
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
     """Build one page from recorded verdicts of all versions, with two scripts."""
-    from suites.selfcheck import pages, synthetic
+    from suites.selfcheck import synthetic
+    from suites.selfcheck.page import pages
 
     folder = tmp_path_factory.mktemp("page")
     table = synthetic.clauses(80, seed=5, claims=12)
@@ -33,7 +34,7 @@ def built(tmp_path_factory):
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory):
     """Build the page of the committed verdicts, with what its building cost."""
-    from suites.selfcheck import pages
+    from suites.selfcheck.page import pages
 
     return pages.build_recorded(tmp_path_factory.mktemp("recorded"))
 
@@ -41,7 +42,7 @@ def recorded(tmp_path_factory):
 @pytest.fixture(scope="session")
 def noted(tmp_path_factory):
     """Build a page with all that is rare."""
-    from suites.selfcheck import pages
+    from suites.selfcheck.page import pages
 
     return pages.build_noted(tmp_path_factory.mktemp("noted"))
 
@@ -49,14 +50,14 @@ def noted(tmp_path_factory):
 @pytest.fixture(scope="session")
 def priced(tmp_path_factory):
     """Build a page with a chapter on costs."""
-    from suites.selfcheck import pages
+    from suites.selfcheck.page import pages
 
     return pages.build_priced(tmp_path_factory.mktemp("costs"))
 
 
 @pytest.fixture
 def reader(browser, built):
-    from suites.selfcheck.pages import Reader, watched
+    from suites.selfcheck.page.pages import Reader, watched
 
     with watched(browser) as page:
         yield Reader(page, built.url).open()

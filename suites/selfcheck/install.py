@@ -10,7 +10,8 @@ import os
 import subprocess
 import sys
 
-from suites.selfcheck import browser, npm
+from suites.selfcheck import npm
+from suites.selfcheck.page import browser
 
 FETCHING = 300.0
 

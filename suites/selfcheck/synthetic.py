@@ -115,13 +115,13 @@ def clause(number, rng, chapter=None):
     }  # fmt: skip
     found.update(level=LEVELS[number % 3], deviations=_deviations(name))
     for place, reading in enumerate(found["readings"][1:]):
-        reading.update(headline=(number + place) % 3 == 0, effect=EFFECTS[(number + place) % 3])
+        reading.update(says_the_same=(number + place) % 3 == 0, effect=EFFECTS[(number + place) % 3])
     found["digest"] = digest(found)
     return name, found
 
 
 #: Of a reading whose headline is true the effect says nothing.
-EFFECTS = ("nothing", "other", "raises")
+EFFECTS = ("none", "silent", "error")
 LEVELS = ("documented", "implied", "observed")
 
 
@@ -130,7 +130,8 @@ def _deviations(name):
     if random.Random(name).random() <= 0.95:
         return []
     return [{
-        "name": "another value", "torch": ">=2.3", "cause": "views and bases", "verdict": "deviates", "effect": "other",
+        "name": "another value", "torch": ">=2.3", "cause": "views and bases", "verdict": "deviates",
+        "effect": "silent",
         "says": "The hook is given another value.", "reason": "A view was taken for its base.",
         "ref": "https://github.com/pytorch/pytorch/issues/1",
     }]  # fmt: skip

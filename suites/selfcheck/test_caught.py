@@ -1,6 +1,6 @@
 """`faults/caught.json` names for each fault by hand, and for nothing else, the clause that caught it."""
 
-from fixtures.judge.clause import CLAUSES
+from fixtures.clause.clause import CLAUSES
 from suites.selfcheck.faults import FAULTS
 from suites.selfcheck.faults.hunt import FIRST, RECORDED
 

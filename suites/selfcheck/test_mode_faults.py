@@ -14,14 +14,14 @@ import torch
 from torch._dynamo import config as dynamo
 from torch.utils import checkpoint as cp
 
-from fixtures.graph.graph import TooLarge
-from fixtures.judge.clause import CLAUSES
+from fixtures.clause.clause import CLAUSES
+from fixtures.graph.errors import TooLarge
 from fixtures.judge.corpus import corpus
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan
 from fixtures.stages.modes import MODES
-from suites.selfcheck.everything import drawn, import_suites
+from suites.selfcheck.all_clauses import drawn, import_suites
 from suites.selfcheck.faults.base import swap
 
 import_suites()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fixtures.judge.clause import CLAUSES
-from suites.selfcheck.everything import drawn, draws_plans
+from fixtures.clause.clause import CLAUSES
+from suites.selfcheck.all_clauses import drawn, draws_plans
 from suites.selfcheck.mutants import circumstances
 from suites.selfcheck.mutants.clauses import DRAWING, PLANS, REJECTED, accepts
 from suites.selfcheck.mutants.excused import MODEL

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Forward, Plan
 from suites.several.plans import BOTH, INNER, LEAVES, LISTED, gradients, listed, on_products, several

@@ -1,9 +1,9 @@
 """What is the same of hooks of several tensors in both modes: returns, exceptions, handles."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, available
 from fixtures.judge.subject import Subject

@@ -2,11 +2,11 @@
 
 from typing import Any, Iterable, List
 
-from fixtures.clause.clause import by_release, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.state import programs
 from fixtures.judge.subject import Subject
 from fixtures.state.grammar import Become, Load, On, Put, Report, Save, Set, Throw, Tree

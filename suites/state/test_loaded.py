@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any, List, Tuple
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.state import programs
 from fixtures.judge.subject import Subject
 from fixtures.state.grammar import Load, On, Report, Save, Throw, Tree

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import SOME, raised
 from suites.saving import NEEDS

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from fixtures.clause.clause import by_release, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.state import programs
 from fixtures.judge.subject import Subject
 from fixtures.play.trace import Event

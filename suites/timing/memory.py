@@ -1,7 +1,7 @@
 """How much memory a run takes: python -m pytest -p suites.timing.memory [-p no:xdist] prints the curve at its end.
 
 The largest resident size so far of the process that judges, in MB above what it has once torch is imported, for each
-topic file. What a play leaves behind makes it rise to the end; see suites/selfcheck/test_memory.py.
+topic file. What a play leaves behind makes it rise to the end; see suites/selfcheck/core/test_memory.py.
 """
 
 import resource

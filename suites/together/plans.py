@@ -3,7 +3,6 @@
 from functools import partial
 
 from fixtures.clause.about import apis
-
 from fixtures.families import HOOK_KINDS
 from suites.names import BACKWARD, FORWARD
 from suites.shapes import wider

@@ -5,7 +5,6 @@ from typing import Any
 
 from fixtures.clause.about import apis
 from fixtures.clause.rows import Row, each
-
 from fixtures.families import HOOK_KINDS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Plan

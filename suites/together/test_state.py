@@ -1,8 +1,8 @@
 """Any modules with any hooks of saving, loading and registering, and any script of such steps."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 
+from fixtures.clause.clause import clause
 from fixtures.draw.state import programs
 from fixtures.judge.subject import Subject
 from fixtures.state.kinds import KINDS

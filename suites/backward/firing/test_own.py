@@ -2,10 +2,10 @@
 
 from typing import Tuple
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Remove, Scale

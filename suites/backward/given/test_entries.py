@@ -1,9 +1,9 @@
 """Which inputs and outputs have an entry in what a full backward hook is given, and which objects they are."""
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Forward, Hook, Input, Leaf, Of, Plan

@@ -6,10 +6,10 @@ the last operation of the module, and is given what that operation is given.
 
 from typing import Any
 
-from fixtures.clause.clause import Reading, by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale

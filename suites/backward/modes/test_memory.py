@@ -5,10 +5,10 @@ import warnings
 import weakref
 from typing import Any, List
 
-from fixtures.clause.clause import Reading, by_release, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.backward.modules import line
 from suites.backward.sources import FIRING

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Blank, Chain, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of

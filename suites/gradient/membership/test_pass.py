@@ -5,10 +5,10 @@ Registering and removing while hooks run is the delicate part; torch 1.10 change
 
 from typing import Any, List
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of

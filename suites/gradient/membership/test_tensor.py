@@ -2,10 +2,10 @@
 
 from typing import Any, List
 
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.gradient.sources import REFUSED
 from suites.tensors import leaf, outcome

@@ -3,11 +3,11 @@
 from math import prod
 from typing import Any
 
-from fixtures.clause.clause import clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Fan, Forward, Give, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of

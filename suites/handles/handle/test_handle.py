@@ -9,10 +9,10 @@ import weakref
 from collections import OrderedDict
 from typing import Any, Dict, List
 
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import AROUND, UP_TO_THREE, UP_TO_TWO, in_turn, raised
 from suites.names import FORWARD_HOOK, GLOBAL_KWARGS_PULL, HANDLE

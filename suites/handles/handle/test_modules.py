@@ -2,10 +2,10 @@
 
 from typing import Dict, List, Tuple
 
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import AROUND, UP_TO_THREE, numbered, raised
 from suites.names import GLOBAL_FORWARD, KWARGS

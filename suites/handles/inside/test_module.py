@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import Reading, clause
-from fixtures.clause.rows import Row, each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
+from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.subject import Subject

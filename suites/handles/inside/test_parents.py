@@ -1,10 +1,10 @@
 """Hooks that a child's hook registers on the module around it, whose call goes on."""
 
-from fixtures.clause.about import apis
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.about import apis
+from fixtures.clause.clause import Reading, clause
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject

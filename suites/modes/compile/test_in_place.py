@@ -3,10 +3,10 @@
 import copy
 from typing import Any, List
 
-from fixtures.clause.clause import Reading, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compile.networks import (
     APIS,

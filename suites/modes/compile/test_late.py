@@ -2,10 +2,10 @@
 
 from typing import Any, List
 
-from fixtures.clause.clause import Reading, by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compile.networks import ANY_KIND, APIS, INNER, became, called, compiled, hook, network
 from suites.modes.compile.sources import NOTICED, OWN, PAGE

@@ -3,10 +3,10 @@
 import copy
 from typing import Any
 
-from fixtures.clause.clause import by_release
-from fixtures.clause.rows import Row, each
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.modes.compile.networks import APIS, INNER, KINDS, became, called, compiled, hook, network
 from suites.modes.compile.sources import NOTICED, PAGE

@@ -4,10 +4,10 @@ import io
 from contextlib import redirect_stdout
 from typing import Any, List
 
-from fixtures.clause.clause import Reading, by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.modes.compile.networks import ANYWHERE, APIS, INNER, became, called, compiled, network

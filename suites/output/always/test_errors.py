@@ -2,10 +2,10 @@
 
 import warnings
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.names import ALWAYS_CALL, ALWAYS_TEST, CODE, FORWARD_HOOK

@@ -2,10 +2,10 @@
 
 from typing import Any, Callable, List
 
-from fixtures.clause.clause import clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, UP_TO_THREE
 from suites.saved.plans import BOOLEANS

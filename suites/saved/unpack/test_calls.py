@@ -2,10 +2,10 @@
 
 from math import prod
 
-from fixtures.clause.clause import by_release, clause
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Ask, Backward, Clear, Edit, Forward, Give, Hook, Plan, Raise, Scale

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fixtures.clause.clause import CLAUSES, Clause
 from hypothesis import HealthCheck, Phase, settings
 
+from fixtures.clause.clause import CLAUSES, Clause
 from fixtures.judge.subject import Subject, TracesDiffer
 from fixtures.judge.verdict import judge
 from fixtures.model.contract import contract_for, installed_version

@@ -13,7 +13,6 @@ from typing import Any
 
 from fixtures.clause.usual import WORDS
 from fixtures.graph.errors import TooLarge
-
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Plan
 from suites.selfcheck.all_clauses import drawn

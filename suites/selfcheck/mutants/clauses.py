@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fixtures.clause.clause import CLAUSES, Clause
 from hypothesis.errors import UnsatisfiedAssumption
 
+from fixtures.clause.clause import CLAUSES, Clause
 from fixtures.judge.subject import Playable, Subject
 from fixtures.model.contract import contract_for, installed_version, with_facts
 from fixtures.model.module import expect

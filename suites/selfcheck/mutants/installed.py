@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from fixtures.clause.clause import Clause
 from torch import _tensor as torch_tensor
 from torch.autograd import graph as torch_graph
 from torch.nn.modules import module as torch_module
 from torch.optim import Optimizer
 from torch.utils import hooks as torch_hooks
 
+from fixtures.clause.clause import Clause
 from suites.selfcheck.faults.base import Fault
 from suites.selfcheck.faults.hunt import RECORDED, Hunter
 from suites.selfcheck.mutants.excused import TORCH

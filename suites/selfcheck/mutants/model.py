@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from fixtures.clause.clause import CLAUSES
-from fixtures.graph.errors import TooLarge
-
 from fixtures.families import FAMILIES, Kind
 from fixtures.families.place import Place
 from fixtures.graph import engine, graph
+from fixtures.graph.errors import TooLarge
 from fixtures.judge.subject import Playable
 from fixtures.model import module
 from fixtures.model.contract import FACTS, OLDEST, Contract, contract_for, installed_version

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from fixtures.clause.clause import CLAUSES
-
 from fixtures.judge.subject import Playable
 from suites.selfcheck.all_clauses import drawn
 from suites.selfcheck.mutants.clauses import CONTRACT, DRAWING, PLANS, RECORD, accepts

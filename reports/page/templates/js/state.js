@@ -7,7 +7,7 @@ const FIELDS = {
   build: [],
   why: [],
   scope: [],
-  ways: [],
+  modes: [],
   disagreements: [],
   costs: [],
 };

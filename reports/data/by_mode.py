@@ -1,0 +1,145 @@
+"""Each hook API in each mode, on one release: as in eager, otherwise by which rule, or not measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fixtures.families import KINDS
+from reports.data import forms
+from reports.data.atlas import Atlas, Column
+from reports.data.cell import Cell
+from reports.data.table import RULE
+
+CHAPTER = "modes"
+UNDECLARED = "not declared"
+SAME, OTHER, REFUSED, STATED, NOTHING = "as in eager", "otherwise", "refused", "stated", "not measured"
+#: Hooks that are in no plan of aot: what a clause about several kinds says there is not measured for these.
+NOT_IN_AOT = (
+    "register_module_forward_pre_hook",
+    "register_module_forward_hook",
+    "register_backward_hook",
+    "register_module_backward_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_multi_grad_hook",
+    "register_prehook",
+    "register_hooks",
+    "saved_tensors_hooks",
+    "save_on_cpu",
+    "disable_saved_tensors_hooks",
+)
+UNPLAYED = {"aot": NOT_IN_AOT, "inductor": NOT_IN_AOT}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Why clauses are otherwise in a mode: its name and sentence, how many, and one of them, "" for checks alone."""
+
+    name: str
+    says: str
+    clauses: int
+    example: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One API in one mode: of so many clauses so many are otherwise, by these rules; or the clauses that state it."""
+
+    api: str
+    mode: str
+    answer: str
+    clauses: int = 0
+    otherwise: int = 0
+    rules: tuple[Rule, ...] = ()
+    stated: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The cell in words."""
+        of = forms.counted(self.clauses, "clause", "clauses")
+        if self.answer == OTHER:
+            return f"otherwise in {self.otherwise} of {of}: {', '.join(rule.name for rule in self.rules)}"
+        return self.answer if self.answer == NOTHING else f"{self.answer} ({of})"
+
+
+@dataclass(frozen=True)
+class ByMode:
+    """The table for one release, API by API; the last columns are topics of chapter `modes`."""
+
+    torch: str
+    modes: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+
+    @property
+    def rules(self) -> dict[str, dict[str, str]]:
+        """The sentences of all rules in it, by mode and name."""
+        found: dict[str, dict[str, str]] = {}
+        for entry in (entry for row in self.rows for entry in row):
+            for rule in entry.rules:
+                found.setdefault(entry.mode, {})[rule.name] = rule.says
+        return found
+
+
+def by_mode(atlas: Atlas, column: Column, apis: tuple[str, ...] = ()) -> ByMode:
+    """Return the table of these APIs, or of all that a clause with plans is about."""
+    modes = atlas.modes[1:]
+    topics = tuple(dict.fromkeys(name.rpartition(".")[0] for name in atlas.clauses if _chapter(name) == CHAPTER))
+    rows = tuple(
+        (*(in_mode(atlas, column, api, mode) for mode in modes), *(_stated(atlas, api, topic) for topic in topics))
+        for api in apis or tuple(known(atlas))
+        if modes or topics
+    )
+    return ByMode(column.label, (*modes, *topics), rows)
+
+
+def known(atlas: Atlas) -> Iterator[str]:
+    """Yield the hook APIs that clauses are about, in the order of the families."""
+    names = dict.fromkeys(name for kind in KINDS.values() for name in (kind.method, kind.everywhere) if name)
+    about = {api for clause in atlas.clauses.values() for api in clause.about}
+    yield from (name for name in names if name in about)
+
+
+def _chapter(clause: str) -> str:
+    return clause.partition(".")[0]
+
+
+def otherwise(cell: Cell) -> bool:
+    """Whether the mode does it otherwise than eager: what eager does, too, is no difference."""
+    return cell.new or (cell.deviation or "").startswith(RULE)
+
+
+def in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
+    """Return what the clauses about an API that were measured in a mode come to."""
+    if api in UNPLAYED.get(mode, ()):
+        return Entry(api, mode, NOTHING)
+    cells = {
+        name: atlas.cells[name, column.key, mode]
+        for name, clause in atlas.measured.items()
+        if api in clause.about and (name, column.key, mode) in atlas.cells
+    }
+    seen = {name: cell for name, cell in cells.items() if cell.verdict in ("conforms", "deviates")}
+    if not seen:
+        refused = any(cell.verdict == "refused" for cell in cells.values())
+        return Entry(api, mode, REFUSED if refused else NOTHING, len(cells) if refused else 0)
+    other = {name: cell for name, cell in seen.items() if otherwise(cell)}
+    count = Counter((cell.deviation or "", cell.note) for cell in other.values())
+    rules = tuple(
+        Rule(name.removeprefix(RULE) or UNDECLARED, says, number, _first(atlas, other, name))
+        for (name, says), number in count.most_common()
+    )
+    return Entry(api, mode, OTHER if other else SAME, len(seen), len(other), rules)
+
+
+def _first(atlas: Atlas, cells: dict[str, Any], deviation: str) -> str:
+    those = (name for name, cell in cells.items() if (cell.deviation or "") == deviation and name in atlas.clauses)
+    return min(those, default="")
+
+
+def _stated(atlas: Atlas, api: str, topic: str) -> Entry:
+    found = tuple(
+        name for name, clause in atlas.clauses.items() if name.startswith(f"{topic}.") and api in clause.about
+    )
+    return Entry(api, topic, STATED if found else NOTHING, len(found), stated=found)

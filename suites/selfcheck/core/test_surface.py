@@ -1,0 +1,41 @@
+"""Every hook-registering name of the running torch is mapped to clauses, or to a reason for none."""
+
+import importlib
+from fnmatch import fnmatchcase
+
+from fixtures.clause.clause import CLAUSES
+from suites.selfcheck.all_clauses import import_suites
+from suites.surface import SURFACE, Entry, names
+
+torch = importlib.import_module("torch")
+import_suites()
+
+
+def entry_for(name: str) -> Entry | None:
+    return next((entry for entry in SURFACE if fnmatchcase(name, entry.pattern)), None)
+
+
+def test_the_walk_finds_the_six_doors_that_every_torch_has() -> None:
+    found = {name.rpartition(".")[2] for name in names()}
+    assert {
+        "register_forward_pre_hook",
+        "register_forward_hook",
+        "register_backward_hook",
+        "register_hook",
+    } <= found
+
+
+def test_no_name_is_forgotten() -> None:
+    forgotten = sorted(name for name in names() if entry_for(name) is None)
+    assert not forgotten, "map these names in suites/surface.py to clauses or to a reason"
+
+
+def test_a_new_name_would_be_noticed() -> None:
+    assert entry_for("torch.nn.modules.module.Module.register_sideways_hook") is None
+
+
+def test_every_line_has_clauses_that_exist_or_a_reason() -> None:
+    for entry in SURFACE:
+        assert bool(entry.clauses) != bool(entry.reason), entry
+        for prefix in entry.clauses:
+            assert any(clause.startswith(prefix) for clause in CLAUSES), prefix
