@@ -19,12 +19,12 @@ from reports.data.by_mode import by_mode
 from reports.data.disagreements import Disagreement
 from reports.data.neighbours import from_to
 from reports.data.scope import HOW, scope
-from reports.data.symptoms import symptoms
 from reports.data.uncovered import UNCOVERED
 from reports.page.choices import choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
 from reports.page.own import Own
+from reports.symptoms.programs import symptoms
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from fixtures.judge.triage import Cluster, triage, words
 from reports.data.atlas import nearest_to
-from reports.data.comparing import CellChange, Comparison, comparison
 from reports.data.runfile import Run, is_release, minor
 from reports.data.verdicts import read_recorded
+from reports.record.comparing import CellChange, Comparison, comparison
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from typing import Any
 
 from fixtures.run.naming import FOLDER, REPORTS
 from reports.costs.recorded import read_record
-from reports.data import forms, recording
+from reports.data import forms
 from reports.data.atlas import build
-from reports.data.comparing import CellChange, Comparison, comparison
 from reports.data.disagreements import UPSTREAM, known
 from reports.data.merge import merge
 from reports.data.runfile import Run, read_runs, write_runs
@@ -21,6 +20,8 @@ from reports.data.strict import ANSWERS_FORMAT, BadInput, one_line, write_atomic
 from reports.data.table import ROOT
 from reports.data.verdicts import COSTS_NAME, VERDICTS, read_recorded, read_table
 from reports.page.programs import examples
+from reports.record import recording
+from reports.record.comparing import CellChange, Comparison, comparison
 from reports.verbs import tables, written
 from reports.verbs.verb import add_verb
 

@@ -15,8 +15,8 @@ from reports.data.atlas import Atlas
 from reports.data.names import add_mode, add_sources, mode_named, read_atlas, unknown
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
-from reports.data.symptoms import PROGRAMS, program
 from reports.search.words import plain, stem
+from reports.symptoms.programs import PROGRAMS, program
 from reports.symptoms.symptom import Symptom, UsualCause
 from reports.symptoms.symptoms import SYMPTOMS
 from reports.verbs.rely import Status, otherwise, status_of

@@ -36,7 +36,7 @@ FLOORS = {
         "show",
         "run",
     ),
-    "reports": ("tutorial", "symptoms", "data", "search", "costs", "usage", "page", "verbs"),
+    "reports": ("tutorial", "symptoms", "data", "record", "search", "costs", "usage", "page", "verbs"),
 }
 #: Who may ask which torch is installed: a session and two programs, which say it to all others.
 ASK_THE_VERSION = ["fixtures/run/judging.py", "suites/coverage.py", "suites/examples.py"]
@@ -47,9 +47,6 @@ TABLES = {"suites/together/test_grammar.py": "the whole grammar; a topic is the 
 MOST_FILES = 26
 #: Folders with more files, and why each is one folder.
 LARGE = {
-    "suites/selfcheck": "tests are found by the name of what they are about, and share their helpers",
-    "suites/selfcheck/faults": "a file for each fault, all alike",
-    "reports/data": "each format, and each question to what is recorded, is a file",
     "reports/scope": "a program for each condition of a usual program, all alike",
     "reports/upstream": "a program for each sentence of torch's documentation that is not so, all alike",
 }

@@ -9,8 +9,8 @@ import warnings
 import pytest
 
 from reports.__main__ import main
-from reports.data.symptoms import PROGRAMS
 from reports.data.verdicts import read_recorded, read_table
+from reports.symptoms.programs import PROGRAMS
 from reports.symptoms.symptoms import SYMPTOMS
 
 CAUSES = [cause for one in SYMPTOMS for cause in one.causes]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from fixtures.run import recorded as stored
 from reports.data.cell import Cell
 from reports.data.layout import WIDTH, in_order, laid_out
-from reports.data.recording import prepared
 from reports.data.runfile import read_run
 from reports.data.strict import BadInput
 from reports.data.verdicts import VERDICTS, Recorded, read_recorded, read_table, write_recorded
+from reports.record.recording import prepared
 from suites.selfcheck import synthetic, synthetic_cells
 
 TORCHES = ("1.4.0", "1.9.1", "1.10.2", "2.0.1", "2.9.1", "2.10.0")

@@ -9,12 +9,12 @@ from pathlib import Path
 from reports.data.atlas import including
 from reports.data.cell import BROKEN
 from reports.data.clause import Clauses
-from reports.data.comparing import CellChange, by_release, differences
-from reports.data.restamping import restamped, with_cells
 from reports.data.runfile import Run
 from reports.data.strict import BadInput
 from reports.data.table import Table
 from reports.data.verdicts import VERDICTS, Recorded, from_runs, read_recorded, read_table, write_recorded
+from reports.record.comparing import CellChange, by_release, differences
+from reports.record.restamping import restamped, with_cells
 
 #: What a recording refuses unless it is accepted by its word.
 ACCEPTS = {

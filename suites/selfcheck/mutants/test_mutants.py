@@ -1,6 +1,6 @@
 """Every clause that draws plans can fail: the model passes it and a mutant does not. A sample of all mutants is killed.
 
-`suites/selfcheck/every_mutant.py` has them all, and those of the installed torch: `tox -e faults` runs it.
+`suites/selfcheck/mutants/every_mutant.py` has them all, and those of the installed torch: `tox -e faults` runs it.
 """
 
 import subprocess
