@@ -1,4 +1,4 @@
-"""Where an autograd.Function returns None as a gradient, hooks of inner tensors before it are given None."""
+"""Where an autograd.Function returns None as a gradient, hooks of non-leaf tensors before it are given None."""
 
 import torch
 

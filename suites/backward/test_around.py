@@ -44,7 +44,7 @@ def parameters(draw: Any, grad: bool = True) -> Plan:
 @clause(
     "backward.around.parameters_first",
     says="In backward() m.weight, used once, gets its .grad before m's full backward hook runs.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.structures.unseen_inputs",
     source="measured",
     asked="are layer weight gradients already available when "
@@ -127,7 +127,6 @@ def test_inside_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.pre_then_full",
     says="A full backward hook is given as grad_output what the module's full backward pre-hooks left.",
-    where="no tensor is changed in place",
     see=("backward.twice.stale", "backward.errors.stale_pre"),
     source=(PRE_REPLACES, TESTS + "test_backward_hooks_interaction"),
     asked="changed grad_output in register_full_backward_pre_hook "
@@ -183,7 +182,7 @@ def test_forward_hook_inside(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.pre_hook_outside",
     says="If m's forward pre-hook returns args[0] * 5, m's full backward hook is given that product's gradient.",
-    where=("args[0] needs a gradient", "there is no other hook"),
+    where=("args[0] requires grad", "there is no other hook"),
     source="measured",
     asked="rescale data in register_forward_pre_hook does grad_input refer to the scaled value or the original",
     needs=FULL,
@@ -274,7 +273,7 @@ def test_legacy_unchanged_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.around.full_unchanged_input",
     says="A full backward hook of nn.Identity is given grad_input equal to grad_output.",
-    where=("the input is a tensor by position, needs a gradient", "there is no other hook"),
+    where=("the input is a positional tensor that requires grad", "there is no other hook"),
     see="backward.structures.unseen_inputs",
     source="measured",
     asked="passthrough layer grad_input same as grad_output why are both identical noop module sanity check",

@@ -50,7 +50,7 @@ def test_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.weight",
     says="autograd.grad for a weight alone calls no full backward hook of its module.",
-    where=("inputs are tensors by position that need gradients", "the weight is used once"),
+    where=("inputs are positional tensors that require grad", "the weight is used once"),
     see="backward.structures.unseen_inputs",
     source=RULE_1,
     asked="torch autograd grad wrt parameters only register_full_backward_hook "
@@ -118,7 +118,7 @@ def test_legacy_weight(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.asked.backward_weight",
     says="backward(inputs=[weight]) calls no full backward hook of the weight's module.",
-    where=("inputs are tensors by position that need gradients", "the weight is used once"),
+    where=("inputs are positional tensors that require grad", "the weight is used once"),
     see="backward.structures.unseen_inputs",
     source=(RULE_1, "docs: torch.autograd.backward"),
     asked="hook not called when backprop restricted to one parameter why is module hook ignored inputs argument",

@@ -17,7 +17,7 @@ from suites.names import FULL, PRE, TYPE_IS_LOST
 @clause(
     "backward.errors.raising_full",
     says="If a full backward hook raises, no input of its module gets a gradient; gradients set before stay.",
-    where=("inputs are tensors by position", "one call of the module"),
+    where=("inputs are positional tensors", "one call of the module"),
     see="backward.errors.raising_without_input",
     source="measured",
     asked="exception in module hook mid backprop are grads half filled which parameters already updated after crash",

@@ -72,7 +72,7 @@ def changing(edit: str) -> Any:
 @clause(
     "backward.inplace.without_hook",
     says="Without hooks the lines y = nn.Linear(2, 2)(x); y.mul_(2); y.sum().backward() raise nothing.",
-    where="y needs a gradient",
+    where="y requires grad",
     source="note: autograd.html#in-place-operations-with-autograd",
     asked="inplace op after linear layer works fine normally is it the hook that breaks training "
     "baseline BackwardHookFunctionBackward view modified inplace relu after full backward hook",
@@ -91,7 +91,7 @@ def test_without_hook(subject: Subject, edit: str) -> None:
 @clause(
     "backward.inplace.output",
     says="If m has a full backward hook, y = m(x); y.mul_(2) raises RuntimeError.",
-    where=("y is a tensor that needs a gradient", "grad mode is on"),
+    where="y is a tensor that requires grad",
     see="backward.inplace.output_under_no_grad",
     source=(IN_PLACE, ERRORS),
     asked="multiply layer result after call crashes relu_ following conv error view modified inplace custom "
@@ -118,7 +118,7 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
 @clause(
     "backward.inplace.output_without_input",
     says="If x needs no gradient and m has a full backward hook, y = m(x); y.mul_(2) raises RuntimeError.",
-    where=("y is a tensor that needs a gradient", "grad mode is on"),
+    where="y is a tensor that requires grad",
     see="backward.inplace.output_under_no_grad",
     source=(IN_PLACE, ERRORS),
     asked="inplace relu after first conv on raw images crashes with hook backwardhookfunctionbackward "
@@ -145,7 +145,7 @@ def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
 @clause(
     "backward.inplace.output_of_two",
     says="If m has a full backward hook, a, b = m(x); a.mul_(2) raises RuntimeError.",
-    where=("m returns a tuple of tensors that need gradients", "grad mode is on"),
+    where="m returns a tuple of tensors that require grad",
     see="backward.structures.other_outputs",
     source=IN_PLACE,
     asked="tuple result one element edited with inplace op crash multi output view modified inplace "
@@ -164,7 +164,7 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
 @clause(
     "backward.inplace.output_under_no_grad",
     says="If m has a full backward hook, y = m(x); y.mul_(2) under no_grad makes y.sum() raise RuntimeError.",
-    where=("tensor y needs a gradient", "sum() is in grad mode"),
+    where="tensor y requires grad",
     source=(IN_PLACE, ERRORS),
     asked="silently edited activation without tracking then later op crashes view created by custom function "
     "with hook BackwardHookFunctionBackward view modified inplace relu after full backward hook",
@@ -189,7 +189,7 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
 @clause(
     "backward.inplace.input",
     says="With a full backward hook a module that changes its input in place raises RuntimeError.",
-    where=("inputs are tensors by position that need gradients", "grad mode is on"),
+    where="inputs are positional tensors that require grad",
     see="backward.inplace.input_without_grad",
     source=(IN_PLACE, ERRORS),
     asked="hook on relu inplace true crashes backwardhookfunctionbackward is a view and is being modified "
@@ -245,7 +245,7 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
 @clause(
     "backward.inplace.pre_input",
     says="With a full backward pre-hook a module changing its input in place raises RuntimeError.",
-    where=("inputs are tensors by position that need gradients", "grad mode is on"),
+    where="inputs are positional tensors that require grad",
     source=PRE_IN_PLACE,
     asked="register_full_backward_pre_hook with inplace relu crash view modified inplace "
     "BackwardHookFunctionBackward view modified inplace relu after full backward hook",
@@ -263,7 +263,7 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
 @clause(
     "backward.inplace.pre_output",
     says="If m has a full backward pre-hook, y = m(x); y.mul_(2) raises RuntimeError.",
-    where=("y is a tensor that needs a gradient", "grad mode is on"),
+    where="y is a tensor that requires grad",
     source=(PRE_DOCS, TESTS + "test_hook_inplace"),
     asked="register_full_backward_pre_hook then inplace add on layer result residual crashes view "
     "error BackwardHookFunctionBackward view modified inplace relu after full backward hook",

@@ -162,7 +162,7 @@ def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool)
 @clause(
     "backward.legacy.loss",
     says="nn.MSELoss()(x, t) gives a legacy backward hook (gradient of x, None) as grad_input.",
-    where=("t needs no gradient, x is used once, one shape", "there is no other hook"),
+    where=("only x requires grad, used once, one shape", "there is no other hook"),
     source="measured",
     asked="register_backward_hook on criterion mean squared error grad_input second entry missing for target",
     matters_if="backward ?loss",
@@ -220,7 +220,7 @@ def test_recurrent(subject: Subject, steps: int, batch: int, sizes: Tuple[int, i
 @clause(
     "backward.legacy.warnings",
     says="For y = x.exp().exp() a call with a legacy backward hook gives a warning.",
-    where=("y needs a gradient", "no warning filter hides it, nor Python's default one"),
+    where=("y requires grad", "no warning filter hides it, nor Python's default one"),
     source=(OTHER_NODES, LEGACY, FUTURE, "release 1.8: full backward hooks"),
     asked="using a non full backward hook when forward contains multiple autograd nodes "
     "is deprecated message deprecated non-full register_backward_hook warning",

@@ -34,7 +34,7 @@ def test_entries(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.many.everywhere",
     says="Twelve full backward hooks of m all run in each of twelve backward() calls.",
-    where=("inputs by position need gradients", "outputs are made of them and in the loss"),
+    where=("positional inputs require grad", "outputs are made of them and in the loss"),
     see="backward.structures.other_outputs",
     source="measured",
     asked="dozen hooks registered on one layer all fire every training step none lost repeated iterations",

@@ -112,7 +112,7 @@ def same(trace: Trace) -> List[bool]:
         "anymore after register_full_backward_hook all copied",
         about="register_full_backward_hook",
         matters_if="full_backward ?first_needs_no_grad",
-        where=("inputs are tensors, by position", "grad mode is on"),
+        where="inputs are positional tensors",
         needs=FULL,
         readings=by_release(
             "silent",
@@ -162,7 +162,7 @@ def same(trace: Trace) -> List[bool]:
         "Where an input needs a gradient, a full backward pre-hook alone replaces all inputs by new tensors.",
         PRE_VIEW,
         asked="does register_full_backward_pre_hook copy arguments identity id differs not same object view",
-        where=("inputs are tensors, by position", "grad mode is on"),
+        where="inputs are positional tensors",
         needs=PRE,
         drawn={"grads": "any", "kind": "full_backward_pre"},
     ),
@@ -268,7 +268,7 @@ def fill(number: float, size: Any) -> Any:
         "gradient silent iteration full backward hook returns the gradient as it is",
         note="The docs say a tuple or None; only the annotated type of the hook allows a Tensor, as if it were "
         "the one.",
-        where="inputs are tensors by position that need gradients",
+        where="inputs are positional tensors that require grad",
         see="backward.returns.full_without_input",
         needs=FULL,
         value="rows",
@@ -309,7 +309,7 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) ->
 @clause(
     "backward.objects.no_broadcast",
     says="What the last full backward hook returns must have the exact shape: what could be broadcast is refused.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.values.last_is_checked",
     source="measured",
     asked="returned scalar gradient or size one dimension rejected shape mismatch must expand to match",
@@ -362,7 +362,7 @@ def test_list_without_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.objects.list_chain",
     says="A list that a full backward hook returns is given to the next one as a list, not as a tuple.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.objects.list_without_input",
     source="measured",
     asked="several hooks on same layer grad_input type changes between them concatenation tuple plus list typeerror",

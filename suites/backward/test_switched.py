@@ -21,7 +21,6 @@ from suites.tensors import in_some_mode
 @clause(
     "backward.switched.any_mode",
     says="eval() does not stop full or legacy backward hooks, or full backward pre-hooks, of modules that are called.",
-    where="forward makes new outputs",
     source="measured",
     asked="do hooks work with model eval or only train mode grad cam inference dropout batchnorm",
     about=apis(BACKWARD, everywhere=True),

@@ -31,7 +31,7 @@ def hooked(*do: Recast, kind: str = "full_backward") -> Plan:
 @clause(
     "backward.values.full_given",
     says="Tensors in a full backward hook's grad_input have the shape and dtype of the inputs of forward.",
-    where="no other backward hook is there",
+    where="there is no other backward hook",
     see="backward.values.last_is_checked",
     source=GRADIENTS,
     asked="is grad_input size and float16 type same as activation amp autocast mixed precision half",
@@ -64,7 +64,7 @@ def test_any_layout(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.values.last_is_checked",
     says="Only the last gradient that full backward hooks return must have the input's shape and dtype.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see=("backward.wrong.longer", "backward.returns.full_without_input"),
     source=(REPLACES, "measured"),
     asked="several hooks intermediate one gives wrong size no error validation happens only at end of chain",
@@ -101,7 +101,7 @@ def test_last_is_checked(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.values.frozen_input",
     says="Where an input needs a gradient, a full backward hook replaces also those that need none by new tensors.",
-    where=("inputs are tensors, by position", "grad mode is on"),
+    where="inputs are positional tensors",
     see="backward.objects.kept",
     source=(INPUT_VIEW, "measured"),
     asked="argument with requires_grad false also copied identity differs when hook set mask not same object",

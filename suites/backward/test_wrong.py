@@ -28,7 +28,7 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
 @clause(
     "backward.wrong.longer",
     says="A full backward hook or pre-hook that returns a gradient too many ends backward() in RuntimeError.",
-    where="a tensor by position needs a gradient",
+    where="a positional tensor requires grad",
     see="backward.objects.list_without_input",
     source=(NUMBER, PRE_NUMBER),
     asked="hook result one element extra invalid number of grad_input got 2 but expected 1",
@@ -117,7 +117,7 @@ def test_legacy_nones(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.wrong.list",
     says="A full backward hook or pre-hook may return the gradients that it is given in a list, not in a tuple.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.objects.list_without_input",
     source="measured",
     asked="square brackets instead of parentheses for hook result accepted or error module gradient modification",

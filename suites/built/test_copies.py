@@ -20,7 +20,7 @@ ABOUT = "register_forward_pre_hook"
         DEEPCOPY,
         asked="deepcopy model with weight_norm only tensors created explicitly "
         "by the user graph leaves support the deepcopy protocol",
-        where=("its last call was in grad mode", "its weight needs a gradient"),
+        where=("its last call was in grad mode", "its weight requires grad"),
         ways=["weight_norm", "prune"],
         fresh=False,
         value=True,
@@ -32,7 +32,7 @@ ABOUT = "register_forward_pre_hook"
         "copy.deepcopy of a module with torch.nn.utils.spectral_norm raises RuntimeError.",
         DEEPCOPY,
         asked="deepcopy gan discriminator with spectral_norm after training step fails graph leaves ema copy",
-        where=("its last call was in grad mode", "the computed weight needs a gradient"),
+        where=("its last call was in grad mode", "the computed weight requires grad"),
         ways=["spectral_norm"],
         fresh=True,
         value=True,

@@ -106,7 +106,7 @@ def test_left_out(subject: Subject, place: str, detach: bool) -> None:
 @clause(
     "built.used.gradients",
     says="A module on which a full backward hook keeps grad_input can be deep-copied, unless create_graph=True.",
-    where="the input needs a gradient",
+    where="the input requires grad",
     source=DEEPCOPY,
     asked="deepcopy module after backward hook stored grad_input create_graph gradient penalty error",
     needs=FULL,

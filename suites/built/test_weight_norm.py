@@ -64,7 +64,6 @@ def test_computed(subject: Subject, way: str, later: int) -> None:
 @clause(
     "built.weight_norm.place",
     says="torch.nn.utils.weight_norm makes m.weight in a forward pre-hook: earlier pre-hooks find the last call's.",
-    where="prepend= is left out",
     source=BEFORE_FORWARD,
     asked="forward_pre_hook sees stale weight with weight_norm order of hooks weight not updated yet",
     value=True,

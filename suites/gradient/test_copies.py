@@ -19,7 +19,7 @@ WARNED = ["backward hook"]
 
 
 def made(kind: str) -> Any:
-    """A scalar tensor with the value 1: a leaf, an inner tensor or a parameter."""
+    """A scalar tensor with the value 1: a leaf, a non-leaf tensor or a parameter."""
     import torch
 
     if kind == "parameter":
@@ -114,7 +114,7 @@ def test_deepcopy_of_inner(subject: Subject, row: List[str], factors: List[int])
 @clause(
     "gradient.copies.pickle",
     says="Pickling a tensor drops its tensor hooks and warns of each of them.",
-    where=("it is no Parameter, no hook is unserializable", "Python's filter shows every warning"),
+    where="it is no Parameter, no hook is unserializable",
     see=("gradient.copies.pickled_parameter", "gradient.copies.unserializable_hook"),
     source="docs: torch.utils.hooks.unserializable_hook "
     '"would otherwise arise if you attempt to serialize a tensor that has a hook"',
@@ -212,7 +212,7 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
 
 @clause(
     "gradient.copies.retain_grad",
-    says="Pickling an inner tensor after retain_grad() does not warn, and the copy is a leaf.",
+    says="Pickling a non-leaf tensor after retain_grad() does not warn, and the copy is a leaf.",
     where="no tensor hook is on it",
     see="gradient.copies.pickle",
     source=RETAIN_IN_ENGINE,
@@ -222,9 +222,9 @@ def test_unserializable_hook(subject: Subject, marked: List[bool]) -> None:
     readings=by_release(
         "warning",
         ("1.10", "silent", []),
-        "Pickling an inner tensor after retain_grad() does not warn, and the copy is a leaf.",
+        "Pickling a non-leaf tensor after retain_grad() does not warn, and the copy is a leaf.",
         ("", "warns", WARNED),
-        "Pickling an inner tensor after retain_grad() warns of a lost hook, and the copy is a leaf.",
+        "Pickling a non-leaf tensor after retain_grad() warns of a lost hook, and the copy is a leaf.",
     ),
     witness={"calls": ["retain"], "way": "pickle"},
 )

@@ -58,7 +58,7 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.crash.hook_on_a_stale_view",
     says="The first tensor hook of a slice y[:1] can be registered after y was changed in place.",
-    where=("y needs a gradient and is no view", "grad mode is on"),
+    where="y requires grad and is not a view",
     source=("https://github.com/pytorch/pytorch/pull/196514",),
     asked="register_hook on chunk of activation modified by inplace op crash or okay outdated indexing",
     matters_if="tensor inner ?view ?edited_before",
@@ -83,7 +83,7 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
 @clause(
     "gradient.crash.retain_on_a_stale_view",
     says="retain_grad() can be called on a slice y[:1] after y was changed in place.",
-    where=("y needs a gradient and is no view", "grad mode is on"),
+    where="y requires grad and is not a view",
     source=RETAIN_DOCS,
     asked="keep gradient of chunk of activation modified by inplace op crash segfault or okay non leaf",
     matters_if="retain_grad ?view ?edited_before",

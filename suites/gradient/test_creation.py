@@ -38,7 +38,7 @@ def applied(x: Any, row: List[str]) -> Any:
 @clause(
     "gradient.creation.each",
     says="A node creation hook is called once for each node that is made in its context, AccumulateGrad too.",
-    where=("the same thread makes it", "nothing changes in place"),
+    where="the same thread makes it",
     source=f'{DOCS} "called once for every autograd graph node"',
     asked="node_creation_hook be told of every autograd node grad_fn as it is built record graph during forward",
     needs=NEEDS,

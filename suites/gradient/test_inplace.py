@@ -63,7 +63,7 @@ def edited_leaves(draw: Any) -> Plan:
 @clause(
     "gradient.inplace.own_version",
     says="With y.mul_(5) between two tensor hooks of y, the first is given 5 times what the second leaves.",
-    where=("y is w * x and not used before", "grad mode is on"),
+    where="y is w * x and not used before",
     see="gradient.inplace.view_is_lost",
     source=(
         f'{IN_PLACE_NOTE} "hooks registered before in-place modification similarly receive gradients of the outputs"',
@@ -96,7 +96,7 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.inplace.replacements",
     says="A tensor hook put on y before y.mul_(5) replaces the old y's gradient, one put on after it the new y's.",
-    where=("y is w * x", "grad mode is on"),
+    where="y is w * x",
     see="gradient.inplace.view_is_lost",
     source=(OLD_NODE, OWN_VERSION),
     asked="inplace scale activation then override grad does it affect earlier or later value of variable",
@@ -135,7 +135,7 @@ def test_replacements(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.inplace.masked",
     says="The first tensor hook of y, put on before y.relu_(), gets zeros where y was <= 0.",
-    where=("y is w * x, not used before, changed only by relu_()", "grad mode is on"),
+    where="y is w * x, not used before, changed only by relu_()",
     see="gradient.inplace.view_is_lost",
     source=OLD_NODE,
     asked="relu inplace true hook on preactivation sees gradient before or after activation mask dead units",
@@ -225,7 +225,7 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.inplace.leaf_becomes_inner",
-    says="Tensor hooks put on a leaf are not called any more once an in-place change made it an inner tensor.",
+    says="Tensor hooks put on a leaf are not called any more once an in-place change made it a non-leaf tensor.",
     source=(IN_PLACE_NOTE, OWN_VERSION),
     asked="hook silently never fires after copying values into tensor index assignment no longer leaf",
     level="observed",
@@ -233,9 +233,9 @@ def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "none",
         ("2.0", "forgotten", False),
-        "A leaf that y.mul_(w) makes an inner tensor y drops its tensor hooks: `_backward_hooks` is None.",
+        "A leaf that y.mul_(w) makes a non-leaf tensor y drops its tensor hooks: `_backward_hooks` is None.",
         ("", "listed, not called", True, "too"),
-        "A leaf that y.mul_(w) makes an inner tensor y lists its tensor hooks, and does not call them.",
+        "A leaf that y.mul_(w) makes a non-leaf tensor y lists its tensor hooks, and does not call them.",
     ),
     witness={"hooks": 1, "by": 3},
 )
@@ -254,8 +254,8 @@ def test_leaf_becomes_inner(subject: Subject, hooks: int, by: int) -> None:
 
 @clause(
     "gradient.inplace.becomes_a_leaf",
-    says="y.detach_().requires_grad_() makes an inner tensor y a leaf, and its tensor hooks stay.",
-    where=("y is no view", "no other in-place change is made"),
+    says="y.detach_().requires_grad_() makes a non-leaf tensor y a leaf, and its tensor hooks stay.",
+    where=("y is not a view", "no other in-place change is made"),
     source="measured",
     asked="detach in place non-leaf activation turn into parameter do its callbacks still work truncated bptt",
     value=True,
@@ -279,7 +279,7 @@ def test_becomes_a_leaf(subject: Subject, before: int, after: int, by: int) -> N
 @clause(
     "gradient.inplace.base_through_view",
     says="A change of y in place through the slice y[:1] makes a new version of y, with tensor hooks of its own.",
-    where=("grad mode is on", "y is an inner tensor"),
+    where="y is a non-leaf tensor",
     source=(IN_PLACE_NOTE, BASE_VERSION, "https://github.com/pytorch/pytorch/issues/117366"),
     asked="assign into part of activation indexed write original hook sees which value",
     matters_if="tensor inner ?hooked_again ?edited_between",
@@ -311,7 +311,7 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
 @clause(
     "gradient.inplace.view_is_lost",
     says="Tensor hooks of a slice v = y[:1] are not called for uses of v after v or y was changed in place.",
-    where=("they were registered before that", "y is an inner tensor"),
+    where=("they were registered before that", "y is a non-leaf tensor"),
     see="gradient.inplace.view_hooked_again",
     source=(IN_PLACE_NOTE, "test: test/test_autograd.py TestAutograd.test_tensor_hooks_inplace_over_view"),
     asked="hook on slice or chunk silently stops firing once inplace op is applied never triggered",

@@ -195,7 +195,7 @@ def test_freed(subject: Subject, inner: bool, hooks: int, removed: List[int]) ->
 
 @clause(
     "gradient.lifetime.own_cycle",
-    says="gc.collect() frees a leaf with a tensor hook that refers to it, but not an inner tensor with one.",
+    says="gc.collect() frees a leaf with a tensor hook that refers to it, but not a non-leaf tensor with one.",
     where="nothing else holds them",
     source="measured",
     asked="closure captures the activation itself memory leak reference "

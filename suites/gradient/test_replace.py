@@ -58,7 +58,6 @@ def hooks_of(plan: Plan) -> Any:
 @clause(
     "gradient.replace.none_keeps",
     says="A tensor hook that only looks at its gradient and returns None changes no gradient anywhere.",
-    where="no tensor is changed in place",
     see="gradient.edits.own_gradient",
     source=SIGNATURE,
     asked="logging or printing grad norm without return does it alter "
@@ -101,7 +100,7 @@ def test_into_leaf(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.replace.reaches_upstream",
-    says="Upstream of an inner tensor gradients are made from the gradient that its tensor hook returns.",
+    says="Upstream of a non-leaf tensor gradients are made from the gradient that its tensor hook returns.",
     where=("there is no other hook", "no other path leads there"),
     source=(REPLACES, EXECUTION),
     asked="clip or scale activation gradient affects earlier layers gradient reversal domain adaptation",
@@ -128,7 +127,6 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.chains_in_order",
     says="Tensor hooks of one tensor run in order of registration, each given what the one before it left.",
-    where="no tensor is changed in place",
     see="gradient.inplace.own_version",
     source=(
         IN_ORDER,
@@ -148,7 +146,7 @@ def test_chains_in_order(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.sees_the_sum",
     says="The first tensor hook of a tensor with several uses is called once in a backward(), with the sum.",
-    where=("all uses are in the loss", "no tensor is changed in place"),
+    where="all uses are in the loss",
     source=CALLED,
     asked="skip connection activation used in two branches callback fires twice or "
     "total gradient parameter used several times weight tying shared once",
@@ -162,7 +160,6 @@ def test_sees_the_sum(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.replace.after_the_sum",
     says="A tensor hook replaces the sum over all uses of its tensor once, not the gradient of each use.",
-    where="no tensor is changed in place",
     source=REPLACES,
     asked="shared weight reused activation residual scale gradient applied once or per branch",
 )

@@ -88,9 +88,9 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     readings=by_release(
         "silent",
         ("2.0", "hooks of inputs too", True),
-        "With is_grads_batched tensor hooks of inputs and of inner tensors are called once, and may replace.",
+        "With is_grads_batched tensor hooks of inputs and of non-leaf tensors are called once, and may replace.",
         ("", "no hooks of inputs", False),
-        "With is_grads_batched a tensor hook of an inner tensor is called once, one of an input not at all.",
+        "With is_grads_batched a tensor hook of a non-leaf tensor is called once, one of an input not at all.",
     ),
     witness={"rows": [[1, 0], [0, 1]], "inner": [10], "inputs": [3]},
 )

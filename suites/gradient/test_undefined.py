@@ -55,7 +55,7 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
 @clause(
     "gradient.undefined.unused_output",
     says="After a, b = x.unbind() a.sum().backward() calls the tensor hooks of b with None.",
-    where="x needs a gradient",
+    where="x requires grad",
     source="measured",
     asked="split or chunk piece not used in loss callback fires anyway nonetype lstm "
     "hidden state gradient is None in a tensor hook NoneType unsupported operand",
@@ -82,7 +82,7 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
 
 @clause(
     "gradient.undefined.inner_tensor",
-    says="In backward() a tensor hook of an inner tensor is given None where a custom Function returned None for it.",
+    says="In backward() a tensor hook of a non-leaf tensor is given None where a custom Function returned None for it.",
     where="that is the only use of the tensor",
     source=("release 1.7: a custom Function may return None and it stays None", NONE_FROM_FUNCTION),
     asked="non-leaf activation feeding custom op non differentiable backward skipped callback "
@@ -91,9 +91,9 @@ def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
     readings=by_release(
         "silent",
         ("1.7", "called with None", None),
-        "The None that a custom Function returns for an inner tensor is what its tensor hooks are given.",
+        "The None that a custom Function returns for a non-leaf tensor is what its tensor hooks are given.",
         ("", "made zero", 0.0),
-        "The None that a custom Function returns for an inner tensor is zero to its tensor hooks.",
+        "The None that a custom Function returns for a non-leaf tensor is zero to its tensor hooks.",
     ),
     witness={"before": 1, "after": 0, "hooks": 1},
 )
@@ -281,11 +281,11 @@ def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool],
         ("2.0", "refused", ("RuntimeError", "RuntimeError")),
         "A tensor hook, also of a leaf, that is given None and returns a tensor ends backward(): RuntimeError.",
         ("1.7", "leaf not asked", ("accepted", "RuntimeError")),
-        "A tensor hook of an inner tensor that is given None may not return a tensor; one of a leaf is not called.",
+        "A tensor hook of a non-leaf tensor that is given None may not return a tensor; one of a leaf is not called.",
         ("", "taken", ("taken", "taken")),
         "A tensor that a tensor hook returns where a custom Function gave None takes the place of a zero.",
     ),
-    # At the leaf the first two readings differ, at an inner tensor these and the third.
+    # At the leaf the first two readings differ, at a non-leaf tensor these and the third.
     witness={"places": [(0, 0), (1, 0)], "depth": 1},
 )
 @given(
@@ -311,7 +311,7 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
 @clause(
     "gradient.undefined.example_fails",
     says="After a, b = x.unbind() and b.register_hook(lambda g: g * 2) a.sum().backward() raises TypeError.",
-    where="x needs a gradient",
+    where="x requires grad",
     source=(TENSOR_DOCS, "https://github.com/pytorch/pytorch/issues/11751"),
     asked="split chunk unused piece scale gradient unsupported operand nonetype and "
     "int crash gradient is None in a tensor hook NoneType unsupported operand",
@@ -342,7 +342,7 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
 
 @clause(
     "gradient.undefined.example_fails_after_a_function",
-    says="The hook lambda g: g * 2 on an inner tensor ends backward() with TypeError if a Function gave it None.",
+    says="The hook lambda g: g * 2 on a non-leaf tensor ends backward() with TypeError if a Function gave it None.",
     where="that is the only use of the tensor",
     source=(TENSOR_DOCS, NONE_FROM_FUNCTION),
     asked="custom autograd backward returns none then scaling activation gradient crashes unsupported "
@@ -352,9 +352,9 @@ def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) ->
     readings=by_release(
         ("error", "none"),
         ("1.7", "fails", ("TypeError", None)),
-        "The hook grad * 2 fails on an inner tensor given to a Function that returns None: it is given None.",
+        "The hook grad * 2 fails on a non-leaf tensor given to a Function that returns None: it is given None.",
         ("", "works", ("accepted", 0.0)),
-        "The hook grad * 2 works on an inner tensor given to a Function that returns None: it is given zero.",
+        "The hook grad * 2 works on a non-leaf tensor given to a Function that returns None: it is given zero.",
     ),
     witness={"before": 1, "place": 1, "hooks": 1},
     docs="contradicts",

@@ -156,7 +156,7 @@ def test_other_form(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.values.own_grad",
     says="A leaf's new .grad is no object that backward() or a tensor hook was given or returned; it may share memory.",
-    where="no .grad was there",
+    where=".grad was None",
     see="gradient.values.given_changes",
     source=MOVED,
     asked="saved gradient in callback is it same as param grad alias identity clone before storing",
@@ -170,7 +170,7 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.values.grad_layout",
     says="The .grad of a contiguous or transposed leaf has its strides, whatever its tensor hooks returned.",
-    where=("no .grad was there", "the leaf has no gaps, no size 1"),
+    where=(".grad was None", "the leaf has no gaps, no size 1"),
     source=LAYOUT,
     asked="parameter gradient memory format contiguous after returning transposed from callback fused optimizer",
     matters_if="tensor ?strided",
@@ -262,7 +262,7 @@ def put_in_grad(draw: Any) -> Plan:
 @clause(
     "gradient.values.expanded_grad",
     says="After w.grad = torch.ones(3).expand(2, 3) the next backward() that reaches w raises RuntimeError.",
-    where=("create_graph= is left out", "w still needs a gradient"),
+    where="w still requires grad",
     source="measured",
     asked="manually set parameter gradient broadcast unsupported operation "
     "more than one element refers to single memory location",

@@ -71,7 +71,6 @@ def test_handle_stays(subject: Subject, plan: Plan) -> None:
 @clause(
     "handles.copies.new_hooks_behind",
     says="A forward hook registered on a deep copy of a module runs after those copied along.",
-    where="prepend= is left out",
     source=COPIES,
     asked="add callback to cloned model order relative to inherited ones first or last",
     about="register_forward_hook",

@@ -88,7 +88,7 @@ class Made:
 @clause(
     "handles.functions.makes_an_object",
     says="A class or generator function as forward hook replaces the output by the object that its call makes.",
-    where="no legacy backward hook is there",
+    where="there is no legacy backward hook",
     source="measured",
     asked="yield inside callback returns generator model output becomes strange object passing a type",
     note="The body of a generator function, or of async def, is not run.",

@@ -69,7 +69,7 @@ def longer_and_longer(draw) -> Plan:
     says="A tuple that the last forward pre-hook returns gives forward all its positional arguments, however long.",
     source=f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
     asked="layer with many inputs change number of parameters long tuple hundreds limit",
-    where=("with_kwargs= is left out", "it is a plain tuple"),
+    where="it is a plain tuple",
     see="input.keywords.pair_of_inputs",
 )
 @given(plan=longer_and_longer())

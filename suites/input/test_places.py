@@ -30,7 +30,6 @@ ABOUT = "register_forward_pre_hook"
 @clause(
     "input.places.all_together",
     says="A forward pre-hook is given all positional inputs in one tuple; a tuple that it returns replaces them all.",
-    where="with_kwargs= is left out",
     see=("input.returns.only_tuples_are_spread", "input.keywords.pair_of_inputs"),
     source=f'{NOTE} "Note that inputs are always wrapped in a tuple"',
     asked="layer with several inputs modify only one encoder decoder must return everything",
@@ -47,7 +46,7 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.places.handed_through",
     says="A module that returns its input returns what its forward pre-hooks made of it.",
-    where=("inputs are tensors, by position", "there is no other hook"),
+    where=("inputs are positional tensors", "there is no other hook"),
     source=THROUGHOUT,
     asked="nn identity or dropout eval passes through is result modified tensor or original",
 )
@@ -60,7 +59,7 @@ def test_handed_through(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.places.unused",
     says="An input x that forward does not use gets no gradient, also when a forward pre-hook returns 2 * x for it.",
-    where=("no backward hook is there", "x is used nowhere else"),
+    where=("there is no backward hook", "x is used nowhere else"),
     see="backward.given.unused_input",
     source="measured",
     asked="input ignored by layer grad is none despite scaling in callback disconnected",
@@ -99,7 +98,7 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.places.backward_again",
     says="A second backward() of y = w * x uses the x that forward pre-hooks left and calls none of them.",
-    where=("retain_graph=True is given", "no tensor is changed in place"),
+    where="retain_graph=True is given",
     source="measured",
     asked="retain_graph twice do input callbacks rerun recompute weight gradient with modified input",
 )
@@ -125,7 +124,7 @@ def watched(draw) -> Plan:
 @clause(
     "input.places.callers_tensor",
     says="A tensor hook on the caller's input is given the gradient that came back through the replacements.",
-    where=("it is used once, by position", "it has no other hook"),
+    where=("it is positional and used once", "it has no other hook"),
     source="measured",
     asked="saliency adversarial gradient at original image before normalization inside callback chain rule",
     about=("register_forward_pre_hook", "register_hook"),
@@ -138,7 +137,7 @@ def test_callers_tensor(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.places.towers",
     says="What a Sequential's forward pre-hooks left is given to the first forward pre-hook of its first child.",
-    where=("inputs are by position", "no hook is global"),
+    where="inputs are positional",
     source=THROUGHOUT,
     asked="nn sequential container input callback nested deep outer goes before inner layer",
 )
@@ -161,7 +160,6 @@ def side_by_side(draw) -> Plan:
 @clause(
     "input.places.siblings",
     says="If a forward pre-hook of a replaces x in a(x), the first forward pre-hook of b is given x itself in b(x).",
-    where=("no hook is global", "no tensor is changed in place"),
     see="input.returns.in_place",
     source="measured",
     asked="parallel branches same activation does modifying input of one leak to other branch",
@@ -174,7 +172,7 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.places.shared",
     says="The forward pre-hooks of a module that is called in several places replace its input in each of them.",
-    where="inputs are tensors, by position",
+    where="inputs are positional tensors",
     source=f'{PRE_HOOK} "The hook will be called every time before :func:`forward` is invoked"',
     asked="tied layer reused weight sharing input modification applied on every use",
 )
@@ -189,7 +187,6 @@ def test_shared(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.places.after_a_failure",
     says="After a call that failed in a forward pre-hook, the next call starts with its own input.",
-    where="no tensor is changed in place",
     see="input.returns.in_place",
     source="measured",
     asked="exception in input callback does broken state or modified input leak into following batch",
@@ -227,7 +224,7 @@ def test_global_keywords(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.places.prepended",
     says="A forward pre-hook with prepend=True replaces the input before its module's older ones are given it.",
-    where="inputs are tensors, by position",
+    where="inputs are positional tensors",
     source=f'{PRE_HOOK} "fired before all existing ``forward_pre`` hooks"',
     asked="run my input callback first before existing ones put at front spectral norm prune",
     needs="torch.nn.Module.register_forward_pre_hook(prepend)",

@@ -62,7 +62,6 @@ def along(plan: Plan, hooks):
         "In a second call with the same x the first forward pre-hook is given x again, not what it returned for it.",
         "measured",
         asked="input modification accumulates over iterations applied twice to same batch training loop",
-        where="no tensor is changed in place",
         see="input.returns.in_place",
         draws=lambda: replacing(Scale, Bare, ops=("scale", "affine", "same"), runs=3),
     ),
@@ -71,7 +70,7 @@ def along(plan: Plan, hooks):
         "Global forward pre-hooks replace the input, too: the module's first own one is given what they left.",
         (f'{GLOBAL_PRE_HOOK} "This hook has precedence over the specific module hooks registered"', THROUGHOUT),
         asked="register_module_forward_pre_hook modify every layer input order before per layer ones",
-        where="inputs are tensors, by position",
+        where="inputs are positional tensors",
         needs=GLOBAL_FORWARD_PRE,
         draws=lambda: replacing(Scale, Bare, ops=("same", "both", "add"), everywhere=True),
     ),
@@ -99,7 +98,6 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
         "A tensor that a forward pre-hook returns replaces all positional arguments, as a tuple of one.",
         f'{PRE_HOOK} "We will wrap the value into a tuple if a single value is returned"',
         asked="return single tensor not tuple from input callback layer with two inputs missing argument",
-        where="with_kwargs= is left out",
         see="input.keywords.only_a_pair",
         draws=lambda: replacing(Bare, ops=("same",)),
     ),
@@ -108,7 +106,6 @@ def goes_along(subject: Subject, plan: Plan, *, row: Any) -> None:
         "A plain tuple that a forward pre-hook returns replaces all positional arguments.",
         f'{PRE_HOOK} "User can either return a tuple or a single modified value"',
         asked="override several args before layer executes why did my second parameter vanish missing argument",
-        where="with_kwargs= is left out",
         see="input.keywords.pair_of_inputs",
         draws=lambda: replacing(Scale),
     ),
@@ -124,7 +121,7 @@ def reaches_forward(subject: Subject, plan: Plan, *, row: Any) -> None:
 @clause(
     "input.replacement.forward_hook_sees_it",
     says="A forward hook is given the input that the forward pre-hooks left, not the caller's.",
-    where="inputs are tensors, by position",
+    where="inputs are positional tensors",
     see="output.keywords.hidden",
     source=THROUGHOUT,
     asked="captured input differs from what i passed register_forward_hook feature extraction original or modified",
@@ -141,7 +138,7 @@ def test_forward_hook_sees_it(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.replacement.gradient_flows",
     says="If a forward pre-hook returns 2 * x for x, the gradient reaches the caller's x through 2 * x.",
-    where=("x needs a gradient, grad mode is on", "nothing is detached"),
+    where=("x requires grad", "nothing is detached"),
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
     asked="does backpropagation pass through input modification scale noise quantization inside callback",
 )
@@ -158,7 +155,7 @@ def test_gradient_flows(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.replacement.full_backward_sees_it",
     says="If forward pre-hooks turn x into 2 * x, the first full backward hook is given the gradient of 2 * x.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.given.kwargs_left_out",
     source="measured",
     asked="grad_input refers to modified or original input "
@@ -175,7 +172,7 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.replacement.nested",
     says="A Sequential calls its first child with what the Sequential's own forward pre-hooks left.",
-    where="inputs are by position",
+    where="inputs are positional",
     source=THROUGHOUT,
     asked="container input modification reaches inner layer nn sequential block first layer",
 )

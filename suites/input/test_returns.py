@@ -41,7 +41,6 @@ def test_raising(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.returns.only_tuples_are_spread",
     says="Only a tuple that a forward pre-hook returns is spread over the arguments; a list or dict is one argument.",
-    where="with_kwargs= is left out",
     see="input.keywords.only_a_pair",
     source=f'{PRE_HOOK} "(unless that value is already a tuple)"',
     asked="returned two inputs in brackets from pre hook forward missing 1 required positional argument unpack",
@@ -64,7 +63,7 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
 @clause(
     "input.returns.only_none_keeps",
     says="Only None keeps the input: 0, False, '' or [] that a forward pre-hook returns replaces it.",
-    where=("with_kwargs= is left out", "inputs are by position"),
+    where="inputs are positional",
     see="input.keywords.only_a_pair",
     source="measured",
     asked="pre hook accidentally returned falsy zero and overrode x linear got bool must return nothing",
@@ -87,7 +86,7 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
 @clause(
     "input.returns.keyword_only_call",
     says="A forward pre-hook of a call with only keywords is given (); a value it returns goes in by position.",
-    where=("with_kwargs= is left out", "no other hook returns one"),
+    where="no other hook returns one",
     source="measured",
     asked="huggingface block invoked as layer hidden_states=x hook sees empty args got multiple values for argument",
     value=lambda keywords: (),
@@ -123,7 +122,6 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
 @clause(
     "input.returns.checked_at_the_call",
     says="A Python function f(module) can be registered as a forward pre-hook; the module's call raises TypeError.",
-    where="with_kwargs= is left out",
     source="measured",
     asked="callback with too few parameters takes 1 positional argument but 2 were given crash signature",
     value="call",
@@ -151,7 +149,7 @@ def test_checked_at_the_call(subject: Subject, wrong, before, after) -> None:
 @clause(
     "input.returns.in_place",
     says="An input that a forward pre-hook edits in place is edited for later hooks, forward and the caller.",
-    where=("it needs no gradient", "no earlier hook replaces it"),
+    where=("it does not require grad", "no earlier hook replaces it"),
     source="measured",
     asked="pre hook normalizes x with mul_ my original batch got corrupted mutated data side effect",
     value=True,
@@ -186,7 +184,7 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
 @clause(
     "input.returns.full_hook_wraps",
     says="A module with a full backward hook gives its forward a new tensor for each input that needs a gradient.",
-    where=("grad mode is on", "inputs are tensors, by position"),
+    where="inputs are positional tensors",
     see="backward.structures.unseen_inputs",
     source='docs: torch.nn.Module.register_full_backward_hook "receive a view of each Tensor passed to the Module"',
     asked="why is x inside layer not the same object as passed identity id differs backwardhookfunction clone",
@@ -229,7 +227,6 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
 @clause(
     "input.returns.lazy_module",
     says="A forward pre-hook on a lazy module of torch.nn runs after its weights are made, also in the first call.",
-    where=("prepend= is left out", "no hook is global"),
     source=(
         "test: test/nn/test_lazy_modules.py TestLazyModules.test_lazy_pre_forward_hook",
         "https://github.com/pytorch/pytorch/issues/60132",

@@ -59,7 +59,6 @@ def test_keywords(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.structures.none_returned",
     says="None in a tuple that a forward pre-hook returns becomes the argument in that place.",
-    where="with_kwargs= is left out",
     see="input.keywords.args_are_spread",
     source="measured",
     asked="drop optional mask by returning none second from pre hook does it mean keep unchanged",
@@ -78,7 +77,6 @@ def test_none_returned(subject: Subject, plan: Plan) -> None:
 @clause(
     "input.structures.repacked",
     says="A tuple or namedtuple that a forward pre-hook returns is all positional arguments; a list or dict is one.",
-    where="with_kwargs= is left out",
     see="input.keywords.only_a_pair",
     source=PRE_HOOK + ' "(unless that value is already a tuple)"',
     asked="dataclass or structured batch returned from pre hook gets unpacked into separate parameters how wrap",

@@ -15,7 +15,7 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_pre_hook "The hook can modify
 @clause(
     "input.values.any_form",
     says="A tensor that a forward pre-hook returns replaces the only input, whatever its shape, dtype or strides.",
-    where=("with_kwargs= is left out", "inputs are by position"),
+    where="inputs are positional",
     see="input.keywords.only_a_pair",
     source=(MODIFIED, "measured"),
     asked="can pre hook resize cast half or transpose data before conv layer change batch size noncontiguous",

@@ -75,7 +75,7 @@ def cast(tensor: Any, to: str) -> Any:
 @clause(
     "modes.autocast.forward",
     says="In autocast to bfloat16 a forward hook on nn.Linear gets float32 input in float32, output in bfloat16.",
-    where=("input is by position", "no other hook"),
+    where=("the input is positional", "there is no other hook"),
     source=CASTS,
     asked="amp autocast forward hook activation dtype bfloat16 inputs "
     "float32 mixed precision half output in register_forward_hook",
@@ -122,7 +122,7 @@ def test_forward_returns(subject: Subject, way: str, to: str, inside: bool) -> N
         "In autocast to bfloat16 a pre-hook on nn.Linear may return bfloat16 or float16: bfloat16 comes out.",
         CASTS,
         asked="forward pre hook returns half or bfloat16 input in amp mixed precision works",
-        where=("weights are float32", "no other hook"),
+        where=("weights are float32", "there is no other hook"),
         needs=NEEDS,
         about="register_forward_pre_hook",
         to=["bfloat16", "float16"],
@@ -135,7 +135,7 @@ def test_forward_returns(subject: Subject, way: str, to: str, inside: bool) -> N
         "In autocast on the CPU a pre-hook on nn.Linear that returns float64 makes the call raise.",
         "measured",
         asked="mat1 and mat2 must have the same dtype float64 double input autocast pre hook",
-        where=("weights are float32", "no other hook"),
+        where=("weights are float32", "there is no other hook"),
         needs=NEEDS,
         about="register_forward_pre_hook",
         to=["float64"],
@@ -156,7 +156,7 @@ def pre(subject: Subject, way: str, to: str, *, row: Any) -> None:
 @clause(
     "modes.autocast.full",
     says="In autocast to bfloat16 full backward hooks on nn.Linear get bfloat16 grad_output, float32 grad_input.",
-    where=("float32 input by position needs grad", "no other hook"),
+    where=("float32 positional x requires grad", "no other hook"),
     see="backward.values.full_given",
     source=CASTS,
     asked="amp autocast register_full_backward_hook grad_output bfloat16 grad_input float32 dtype mixed precision",
@@ -182,7 +182,7 @@ def test_full(subject: Subject, way: str, hooks: int, inside: bool) -> None:
         "measured",
         asked="hook has changed the type of value was torch.FloatTensor "
         "got BFloat16 backward hook amp autocast grad_input",
-        where=("float32 input by position needs grad", "no other hook"),
+        where=("float32 positional x requires grad", "no other hook"),
         see="modes.autocast.full",
         needs=(NEEDS, FULL),
         kind="full_backward",
@@ -198,7 +198,7 @@ def test_full(subject: Subject, way: str, hooks: int, inside: bool) -> None:
         "measured",
         asked="hook has changed the type of value was CPUBFloat16Type "
         "got torch.FloatTensor backward pre hook amp grad_output",
-        where=("float32 input by position needs grad", "no other hook"),
+        where=("float32 positional x requires grad", "no other hook"),
         needs=(NEEDS, PRE),
         kind="full_backward_pre",
         is_given="bfloat16",

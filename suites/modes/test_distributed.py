@@ -103,7 +103,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
         "Under DDP a tensor hook on a parameter is given its own process's gradient, before its comm hook.",
         "measured",
         asked="param.register_hook under DDP sees local gradient or averaged gradient before or after all-reduce",
-        where=("the pass uses it, right after a DDP call", "no checkpoint"),
+        where="the pass uses it, right after a DDP call",
         needs=BUCKET,
         about=("register_hook", "register_comm_hook"),
         kind="hook",
@@ -117,7 +117,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
         "measured",
         asked="register_post_accumulate_grad_hook with DDP optimizer step "
         "in backward before all reduce unsynchronized gradient",
-        where=("the pass uses it, no checkpoint", ".grad was None or zero"),
+        where=("the pass uses it", ".grad was None or zero"),
         needs=(*BUCKET, POST_ACCUMULATE),
         kind="post_accumulate_grad_hook",
         value="before",
@@ -156,7 +156,7 @@ def local(subject: Subject, place: int, by: int, late: bool, passes: int, *, row
 @clause(
     "modes.distributed.reduced",
     says="Under DDP a comm hook's bucket holds what a parameter's tensor hook returns.",
-    where=("right after a DDP call, no other hook, no checkpoint", ".grad was None or zero"),
+    where=("right after a DDP call, no other hook", ".grad was None or zero"),
     source="measured",
     asked="clip or scale gradient in tensor hook under DistributedDataParallel is it applied before reduction",
     needs=BUCKET,
@@ -182,7 +182,7 @@ def test_reduced(subject: Subject, place: int, by: int, passes: int) -> None:
 @clause(
     "modes.distributed.comm_hook",
     says="The contiguous, unsliced value of a comm hook's future becomes its bucket parameters' .grad.",
-    where=("the pass uses each, no checkpoint", "no hook changes .grad"),
+    where=("the pass uses each", "no hook changes .grad"),
     source=REGISTER,
     asked="DDP register_comm_hook example GradBucket compress gradients "
     "return value of communication hook future bucket.buffer()",

@@ -100,7 +100,7 @@ def test_given(subject: Subject, path: str, kind: str, by: int) -> None:
         REPLACED,
         asked="gradient hook on fast weights passed to functional_call does register_hook work meta learning",
         level="observed",
-        where="the tensor needs a gradient",
+        where="the tensor requires grad",
         needs=CALL,
         about="register_hook",
         own=False,

@@ -208,7 +208,7 @@ def test_post_before(subject: Subject, path: str, passes: int) -> None:
 @clause(
     "modes.sharded.found",
     says="A forward hook on Linear sees parameters whole if made before fully_shard, else sharded.",
-    where=("on it alone, reshards after forward", "no checkpoint, no prepend"),
+    where="on it alone, reshards after forward",
     source=(
         'docs: torch.distributed.fsdp.fully_shard "on ``module`` frees them (if needed)"',
         'docs: torch.distributed.fsdp.fully_shard "it is set to ``True`` for non-root modules"',
@@ -236,7 +236,7 @@ def test_found(subject: Subject, path: str, passes: int) -> None:
 @clause(
     "modes.sharded.found_pre",
     says="A forward pre-hook on Linear sees parameters whole, made before fully_shard or after.",
-    where=("on it alone, without prepend", "no checkpoint"),
+    where="on it alone",
     source=('docs: torch.distributed.fsdp.fully_shard "on ``module`` all-gathers the parameters"', "measured"),
     asked="fsdp2 pre hook parameter unsharded full weight before forward",
     see="modes.sharded.found",

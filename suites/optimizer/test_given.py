@@ -62,7 +62,7 @@ def test_parameters(subject: Subject, whens: List[str], grads: List[int]) -> Non
 @clause(
     "optimizer.given.grad_mode",
     says="Step hooks run in the grad mode in which step() is called: in grad mode p.mul_(2) raises RuntimeError.",
-    where="p is a parameter that needs a gradient",
+    where="p is a parameter that requires grad",
     source=("measured", CODE),
     asked="clamp weights in optimizer post step callback leaf variable that "
     "requires grad in-place operation error no_grad weight clipping",

@@ -148,7 +148,7 @@ def all_around(draw, *wheres) -> Plan:
         "measured",
         asked="sequence of events in backprop activation register_hook parameter "
         "register_hook and layer grad_input callback which goes last",
-        where=("x needs a gradient", "w is a parameter used here only"),
+        where=("x requires grad", "w is a parameter used here only"),
         see="ordering.nested.input_without_grad",
         needs=FULL,
         order=(("tensor", "m0>0"), ("tensor", "m0.weight"), ("full_backward", "m0"), ("tensor", "x0")),
@@ -194,7 +194,7 @@ def used(draw) -> Plan:
 @clause(
     "ordering.between.weights_before_full",
     says="For y = m(x) that is x * w, backward() fills w.grad before it runs the full backward hook of m.",
-    where=("x needs a gradient", "w is used here only"),
+    where=("x requires grad", "w is used here only"),
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",
     asked="can i read layer weight.grad inside register_full_backward_hook is it still none or already accumulated",

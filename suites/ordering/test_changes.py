@@ -69,7 +69,6 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         "A forward pre-hook may remove forward pre-hooks of its module, also itself: that call still runs them all.",
         (SNAPSHOT_PULL, REMOVABLE.format("preforward")),
         asked="unregister handle inside its own pre hook one shot run once only mutated during iteration skip",
-        where="with_kwargs= is left out",
         see="input.keywords.removed_meanwhile",
         matters_if="forward_pre ?removes_inside",
         readings=iteration("forward pre-hook"),
@@ -82,7 +81,6 @@ def first_drops_second(kind: str, on: str = "m0") -> Plan:
         (SNAPSHOT_PULL, REMOVABLE.format("forward")),
         asked="one shot activation capture handle remove within callback safe or ordereddict "
         "mutated during iteration remove a handle inside a hook while hooks run",
-        where="with_kwargs= is left out",
         see="handles.removal.keywords_go_first",
         matters_if="forward ?removes_inside",
         readings=iteration("forward hook"),
@@ -122,7 +120,6 @@ def runs_them_all(subject: Subject, plan: Plan, *, row: Any) -> None:
     says="A tensor hook removed by an earlier one of the same tensor still runs in that backward.",
     source="measured",
     asked="handle remove inside register_hook callback deletes the next one yet it still fires safe unregister",
-    where="no tensor is changed in place",
     matters_if="tensor ?removes_inside",
     readings=(
         Reading(
@@ -182,7 +179,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
 @clause(
     "ordering.changes.forward_registers_hook",
     says="A forward hook that forward registers on self does not run in that call.",
-    where=("self had no forward or backward hook or pre-hook before", "no hook is global"),
+    where="self had no forward or backward hook or pre-hook before",
     source=(SKIPS, SKIP_PULL),
     asked="add hook while layer is executing never triggered first time only from next batch",
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),

@@ -17,7 +17,6 @@ KINDS = (*FORWARD, "full_backward", "full_backward_pre")
 @clause(
     "ordering.many.in_one_place",
     says="However many hooks of a kind a module or tensor has, they run in turn, in the order of registration.",
-    where=("prepend= is left out", "no tensor is changed in place"),
     see="ordering.registration.prepend_forward",
     source="measured",
     asked="hundreds of callbacks on one layer is there a limit stacking same place sequence guaranteed fifo",

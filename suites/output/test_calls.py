@@ -148,7 +148,7 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
 @clause(
     "output.calls.only_none_keeps",
     says="If a forward hook returns False, 0 or [], that replaces the output: only None does not.",
-    where=("no backward hook is there", "no later hook replaces it"),
+    where=("there is no backward hook", "no later hook replaces it"),
     see=("backward.structures.legacy_first",),
     source="measured",
     asked="hook accidentally returned falsy value and activations became bool next layer crashes",
@@ -204,7 +204,7 @@ def test_none_output(subject: Subject, returned, inside) -> None:
 @clause(
     "output.calls.same_object",
     says="Forward hooks and the caller get the same object that forward or an earlier forward hook returned.",
-    where="no backward hook or backward pre-hook is there",
+    where="there is no backward hook or backward pre-hook",
     see=("backward.objects.views",),
     source="measured",
     asked="is activation in hook a copy or reference identity is check stored features change later "
@@ -249,7 +249,6 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
 @clause(
     "output.calls.arity",
     says="def hook(module, args) can be registered as forward hook: a call of the module then raises TypeError.",
-    where="with_kwargs= and always_call= are left out",
     source="measured",
     asked="callback without output parameter takes 2 positional arguments but 3 were given wrong signature crash",
     value=3,
@@ -276,7 +275,7 @@ ADDED = st.lists(NUMBERS, min_size=1, max_size=4)
 @clause(
     "output.calls.edited_in_place",
     says="Later forward hooks of the module and the caller see what a forward hook changed in the output in place.",
-    where=("no backward hook is there", "no hook replaces it"),
+    where=("there is no backward hook", "no hook replaces it"),
     source="measured",
     asked="modify activation with zero_ or mul_ without return does it affect next layer and subsequent callbacks",
     value=True,

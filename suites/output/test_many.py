@@ -38,7 +38,7 @@ def longer_and_longer(draw) -> Plan:
     says="A forward hook may return a tuple of any length: the next hook, or the caller, is given all its entries.",
     source="measured",
     asked="return more outputs than original layer gives add extra tensor to result unpack too many values",
-    where="no backward hook is there",
+    where="there is no backward hook",
     see=("backward.structures.legacy_first",),
     about="register_forward_hook",
 )

@@ -46,7 +46,7 @@ def test_all_together(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.places.left_out",
     says="For outputs (w * x, v * x) that forward hooks double, backward() from the first gives v no gradient.",
-    where=("no backward hook is there", "outputs share no operation"),
+    where=("there is no backward hook", "outputs share no operation"),
     source="measured",
     asked="two heads one loss unused branch parameter grad none scaled activations multi output",
 )
@@ -59,7 +59,6 @@ def test_left_out(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.places.input_untouched",
     says="Where forward returns its input, a forward hook that returns a new tensor leaves the input as it was.",
-    where="no tensor is changed in place",
     source="measured",
     asked="identity or dropout eval layer hook adds noise does original x change too skip connection safe",
 )
@@ -73,7 +72,7 @@ def test_input_untouched(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.places.without_gradient",
     says="For y = w * x, where x needs no gradient, w gets its gradient through a forward hook that returns 2 * y.",
-    where=("grad mode is on", "w needs a gradient"),
+    where="w requires grad",
     source="measured",
     asked="first layer on raw images requires_grad false scaled activation parameters still train weights update",
 )
@@ -100,7 +99,6 @@ def test_no_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.places.backward_again",
     says="A second backward() through a kept graph runs no forward hook and uses the replaced output again.",
-    where="there is no activation checkpoint",
     source="measured",
     asked="retain_graph=true twice backprop does activation hook rerun recompute or reuse modified activations",
 )
@@ -165,7 +163,7 @@ def side_by_side(draw) -> Plan:
 @clause(
     "output.places.siblings",
     says="For a(x) and b(x), a forward hook on a that returns 2 * output leaves b's output as it is.",
-    where=("no tensor is changed in place", "a and b share no module"),
+    where="a and b share no module",
     source="measured",
     asked="two layers same data scaling one branch activation affects the other branch no interference",
 )
@@ -258,7 +256,7 @@ def named(draw) -> Plan:
 @clause(
     "output.places.structure",
     says="The caller gets the dict that the last forward hook returned in place of forward's dict.",
-    where="no legacy backward hook is there",
+    where="there is no legacy backward hook",
     see=("backward.structures.legacy_first", "backward.structures.other_outputs"),
     source=THROUGHOUT,
     asked="return different mapping from hook huggingface modeloutput swap logits does user receive the new one",

@@ -84,7 +84,6 @@ def along(plan: Plan, hooks):
         f'{FORWARD_HOOK} "hook(module, args, output) -> None or modified output"',
         asked="activation hook signature what are the three parameters input tuple feature extraction basic "
         "example get intermediate layer output activation feature extraction forward hook arguments",
-        where="with_kwargs= and always_call= are left out",
         see=("output.always.before_output",),
         draws=lambda: replacing(ops=("scale", "add", "split", "both"), scale=False),
     ),
@@ -94,7 +93,7 @@ def along(plan: Plan, hooks):
         (f'{FORWARD_HOOK} "The hook can modify the output"', THROUGHOUT),
         asked="returning modified activation from callback does model use it change layer result "
         "intervention change modify the output of a layer return value of a forward hook",
-        where="no backward hook or backward pre-hook is there",
+        where="there is no backward hook or backward pre-hook",
         see=("backward.objects.views", "backward.structures.legacy_first"),
         draws=lambda: replacing(ops=("same", "scale", "add")),
     ),
@@ -159,7 +158,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.replacement.gradient_flows",
     says="For y = w * x gradients flow back to w and x through a forward hook that returns 2 * y.",
-    where=("grad mode is on", "w and x need gradients"),
+    where="w and x require grad",
     source="test: test/nn/test_module_hooks.py TestModuleHookNN.test_hook_forward_preforward_writable",
     asked="does scaling activation in hook break autograd does backprop go through my change weights train correctly",
 )
@@ -191,7 +190,7 @@ def test_full_backward_sees_it(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.replacement.tensor_hook_inside",
     says="A forward hook's tensor hook on a tensor output runs between the module's full backward pre-hooks and hooks.",
-    where="inputs are tensors that need gradients",
+    where="inputs are tensors that require grad",
     see=("ordering.nested.input_without_grad", "backward.structures.unseen_inputs"),
     source="measured",
     asked="register_hook on activation inside callback timing relative to "
@@ -232,7 +231,7 @@ def test_tensor_hook_inside(subject: Subject, factors, kinds, grad) -> None:
 @clause(
     "output.replacement.legacy_backward_sees_it",
     says="If the last forward hook returns 2 * output, a legacy backward hook gets the gradients of that product.",
-    where=("output is a tensor", "no backward pre-hook is there"),
+    where=("output is a tensor", "there is no backward pre-hook"),
     see=("backward.structures.legacy_first",),
     source="measured",
     asked="deprecated register_backward_hook wrong grad_input after "
@@ -290,7 +289,7 @@ def failing(draw) -> Plan:
 @clause(
     "output.replacement.raising",
     says="An error of a forward hook leaves the call; later forward hooks of the module do not run.",
-    where=("always_call= is left out", "no parent catches the error"),
+    where="no parent catches the error",
     see=("output.always.changed_under_way", "output.always.base_exceptions"),
     source="measured",
     asked="exception inside activation callback stops model early exit trick "

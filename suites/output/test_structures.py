@@ -37,7 +37,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.structures.repacked",
     says="A forward hook may return a list, dict or object in place of the output: that is the output then.",
-    where=("no backward hook is there", "no later hook replaces it"),
+    where=("there is no backward hook", "no later hook replaces it"),
     see=("backward.structures.legacy_first", "backward.structures.other_outputs"),
     source=FORWARD_HOOK + ' "hook(module, args, output) -> None or modified output"',
     asked="change type of layer result in hook convert tuple to custom class or mapping wrapper",
@@ -55,7 +55,7 @@ def test_repacked(subject: Subject, plan: Plan) -> None:
 @clause(
     "output.structures.with_gradients",
     says="A forward hook that returns [output] changes no gradient if the caller takes that output out again.",
-    where="no backward hook or backward pre-hook is there",
+    where="there is no backward hook or backward pre-hook",
     see=("backward.structures.other_outputs",),
     source="measured",
     asked="wrap activation in brackets from hook does autograd still work gradient identical after unpack",
@@ -84,7 +84,7 @@ def watched(draw) -> Plan:
 @clause(
     "output.structures.very_tensors",
     says="Tensors in a list, dict or object that the caller gets are the very ones that the last forward hook left.",
-    where="no backward hook is there",
+    where="there is no backward hook",
     see=("backward.objects.views",),
     source=(AS_IS, "measured"),
     asked="are activations inside nested result copied or same reference as stored in callback identity is",

@@ -15,7 +15,7 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_hook "hook(module, args, outp
 @clause(
     "output.values.any_form",
     says="A forward hook may return a tensor of another shape, dtype or layout: that is the output then.",
-    where=("no backward hook is there", "no later hook replaces it"),
+    where=("there is no backward hook", "no later hook replaces it"),
     source=(MODIFIED, "measured"),
     asked="hook pools flattens casts to half or sparse activation size changed permitted next layer mismatch",
     level="observed",

@@ -73,7 +73,6 @@ FINDS = {
 @clause(
     "retain.asked.not_in_its_own_hook",
     says="In a tensor hook of y, which keeps its gradient, y.grad is still as it was before this backward.",
-    where="no tensor is changed in place",
     source=(
         'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
         HOOKS_IN_ORDER,
@@ -116,7 +115,7 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
 @clause(
     "retain.asked.input_of_grad",
     says="autograd.grad(loss, y) after y.retain_grad() also adds the gradient to y.grad.",
-    where="the loss was computed from the inner tensor y",
+    where="the loss was computed from the non-leaf tensor y",
     source=(GRAD_DOCS, HOOKS_IN_ORDER),
     asked="torch.autograd.grad with respect to retained activation "
     "also populates .grad side effect unexpected accumulate",
@@ -143,7 +142,7 @@ def test_input_of_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.asked.on_the_way_of_grad",
-    says="autograd.grad(loss, x) adds to the .grad of an inner tensor between x and loss that keeps its gradient.",
+    says="autograd.grad(loss, x) adds to the .grad of a non-leaf tensor between x and loss that keeps its gradient.",
     source="measured",
     asked="torch.autograd.grad should not touch .grad but retained intermediate activation got filled side effect",
     about=("retain_grad", "autograd.grad"),
@@ -158,7 +157,7 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.asked.backward_inputs",
     says="backward(inputs=[y]) after y.retain_grad() adds the gradient to y.grad once, not twice.",
-    where="the loss was computed from the inner tensor y",
+    where="the loss was computed from the non-leaf tensor y",
     source=INNER_INPUTS,
     asked="intermediate listed in inputs argument and retained gradient doubled accumulate double count",
     matters_if="retain_grad ?asked",
@@ -167,7 +166,7 @@ def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
         ("1.10", "once", {"backward_inputs": "any"}),
         "backward(inputs=[y]) after y.retain_grad() adds the gradient to y.grad once, not twice.",
         ("", "refused", {"backward_inputs": "leaves"}),
-        "backward(inputs=[y]) raises RuntimeError for an inner tensor y: inputs= takes leaves only.",
+        "backward(inputs=[y]) raises RuntimeError for a non-leaf tensor y: inputs= takes leaves only.",
     ),
     needs=(BACKWARD_INPUTS,),
     witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Backward(inputs=(INNER,)))),

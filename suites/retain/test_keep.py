@@ -1,4 +1,4 @@
-"""retain_grad() asks that the gradient of an inner tensor be kept in its .grad, as if it were a leaf."""
+"""retain_grad() asks that the gradient of a non-leaf tensor be kept in its .grad, as if it were a leaf."""
 
 from typing import Any, List
 
@@ -40,7 +40,7 @@ def reaching(plan: Plan) -> List[int]:
 
 @clause(
     "retain.keep.inner_tensor",
-    says="After y.retain_grad() a backward that reaches the inner tensor y leaves the gradient of y in y.grad.",
+    says="After y.retain_grad() a backward that reaches the non-leaf tensor y leaves the gradient of y in y.grad.",
     where=("one backward()", "y.grad was None"),
     see=("retain.keep.adds_up", "retain.place.after_every_hook"),
     source=KEPT,
@@ -56,7 +56,7 @@ def test_inner_tensor(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.keep.what_hooks_see",
     says="If no tensor hook of y changes the gradient, each is given the gradient that retain_grad() keeps for y.",
-    where=("one backward()", "no tensor is changed in place"),
+    where="one backward()",
     source=(KEPT, "measured"),
     asked="is register_hook printed grad identical to stored activation.grad compare values unmodified",
     level="observed",
@@ -169,8 +169,7 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.too_late",
-    says="retain_grad() on an inner tensor after a backward keeps the gradients of later backwards only.",
-    where="inputs= is left out",
+    says="retain_grad() on a non-leaf tensor after a backward keeps the gradients of later backwards only.",
     source="measured",
     asked="forgot to ask before backprop activation.grad is none "
     "afterwards retroactive get gradient again retain_graph",
@@ -192,12 +191,12 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "retain.keep.not_by_itself",
-    says="Without retain_grad() an inner tensor has .grad None after backward(), and reading it warns.",
-    where=("inputs= is left out, no .grad assigned", "all warnings are shown"),
+    says="Without retain_grad() a non-leaf tensor has .grad None after backward(), and reading it warns.",
+    where="no .grad assigned",
     source=(
         'docs: torch.Tensor.is_leaf "Only leaf Tensors will have their :attr:`grad` populated"',
         'code: torch/include/ATen/core/TensorBody.h "attribute won\'t be populated during autograd.backward()"',
-        "release 1.5: reading .grad of an inner tensor warns",
+        "release 1.5: reading .grad of a non-leaf tensor warns",
     ),
     asked="activation gradient is none userwarning the .grad attribute of a tensor "
     "that is not a leaf intermediate gradient is None non-leaf .grad warning",
@@ -206,9 +205,9 @@ def test_too_late(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         ("warning", "none"),
         ("1.5", "warns", ["UserWarning"]),
-        "Reading the .grad of an inner tensor without retain_grad() gives None and a UserWarning.",
+        "Reading the .grad of a non-leaf tensor without retain_grad() gives None and a UserWarning.",
         ("", "is silent", []),
-        "Reading the .grad of an inner tensor without retain_grad() gives None and no warning.",
+        "Reading the .grad of a non-leaf tensor without retain_grad() gives None and no warning.",
     ),
     witness={"row": [False], "hooks": 0},
 )
@@ -236,8 +235,7 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
 
 @clause(
     "retain.keep.attribute",
-    says="retains_grad is True once retain_grad() was called on an inner tensor, and False otherwise.",
-    where="inputs= is left out",
+    says="retains_grad is True once retain_grad() was called on a non-leaf tensor, and False otherwise.",
     source=(
         'docs: torch.Tensor.retains_grad "if this Tensor is non-leaf and its :attr:`grad` is enabled"',
         RETAIN_IN_ENGINE,
@@ -250,7 +248,7 @@ def test_not_by_itself(subject: Subject, row: List[bool], hooks: int) -> None:
         ("1.10", "always there", False),
         "Every tensor has retains_grad, also before retain_grad().",
         ("", "only when kept", "absent"),
-        "Only an inner tensor has retains_grad, and only after retain_grad(): reading it elsewhere raises.",
+        "Only a non-leaf tensor has retains_grad, and only after retain_grad(): reading it elsewhere raises.",
     ),
     witness={"calls": [0], "detached": []},
 )

@@ -42,7 +42,7 @@ def hooked_output(draw: Any) -> Plan:
 @clause(
     "retain.modules.output_is_grad_output",
     says="For y = m(x), grad_output[0] of a full backward hook of m is the gradient that y.retain_grad() keeps.",
-    where=("no full backward pre-hook is there", "one backward()"),
+    where=("there is no full backward pre-hook", "one backward()"),
     source=(FULL_DOCS, HOOKS_IN_ORDER),
     asked="is grad_output equal to stored activation gradient compare backward callback versus grad-cam",
     matters_if="retain_grad ?module_output ?changing_hook",
@@ -101,7 +101,7 @@ def test_output_before_pre_hook(subject: Subject, plan: Plan) -> None:
         FULL_DOCS + ' "will be used in place of :attr:`grad_input` in subsequent computations"',
         asked="modified grad_input returned from register_full_backward_hook "
         "visible in stored gradient of layer input previous activation",
-        where=("x has no tensor hook", "no tensor is changed in place"),
+        where="x has no tensor hook",
         see=("retain.modules.input_inside_forward",),
         needs=FULL,
         kind="full_backward",
@@ -231,7 +231,7 @@ def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> N
 @clause(
     "retain.modules.input_inside_forward",
     says="x.retain_grad() inside forward(x) keeps the gradient before the module's full backward hooks ran.",
-    where="x is a tensor by position that needs a gradient",
+    where="x is a positional tensor that requires grad",
     source=FULL_DOCS + ' "receive a view of each Tensor passed to the Module"',
     asked="retain grad on argument inside layer code differs from outside original x modified grad_input not seen",
     needs=FULL,

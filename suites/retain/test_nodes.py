@@ -23,7 +23,7 @@ FIRST_TENSOR_HOOKS = (
 ORDERED = "test: test/test_autograd.py TestAutograd.test_prehook_ordering"
 #: Every node has it since 1.13; the class of all nodes can be named since 2.0 only.
 PREHOOKS = "torch.autograd.Function.register_prehook"
-#: Hooks of an inner tensor and pre-hooks of its node, in order of registration, each with its factor.
+#: Hooks of a non-leaf tensor and pre-hooks of its node, in order of registration, each with its factor.
 HOOKS = st.lists(st.tuples(st.sampled_from(["pre", "tensor"]), FACTORS), min_size=1, max_size=4)
 
 
@@ -96,7 +96,6 @@ def test_before_pre_hooks(subject: Subject, hooks: List[Tuple[str, int]], place:
 @clause(
     "retain.nodes.after_tensor_hooks",
     says="The tensor hooks of y run before the pre-hooks of y.grad_fn, whichever was registered first.",
-    where="no tensor is changed in place",
     source=(FIRST_TENSOR_HOOKS, ORDERED),
     asked="register_hook versus grad_fn.register_prehook which is called earlier autograd graph",
     about="register_prehook",

@@ -24,7 +24,6 @@ def hooked_outputs(draw: Any) -> Plan:
 @clause(
     "retain.place.after_every_hook",
     says="retain_grad() keeps what all tensor hooks of the tensor left, registered before it or after it.",
-    where="no tensor is changed in place",
     source=(
         'note: autograd.html#backward-hooks-execution "field is updated for Tensors that retain_grad"',
         "test: test/test_autograd.py TestAutograd.test_retains_grad_can_always_observe_tensor_prehook",

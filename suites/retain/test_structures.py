@@ -16,7 +16,7 @@ ITEMS = [(0, 1), (1, None, 0), (0, Pack("list", (1,))), (Pack("dict", (1, 0)),),
 
 @clause(
     "retain.structures.in_any",
-    says="retain_grad() keeps the gradient of an inner tensor that a module returns in a list, a dict or an object.",
+    says="retain_grad() keeps the gradient of a non-leaf tensor that a module returns in a list, a dict or an object.",
     where="the loss uses that tensor",
     source=KEPT,
     asked="lstm or huggingface output nested hidden_states non-leaf get gradients of entries in tuple",

@@ -46,7 +46,7 @@ def added(one: Any, two: Any) -> Any:
 
 @clause(
     "retain.values.later_passes",
-    says="A later backward() through an inner tensor puts the sum of its kept gradients into a new tensor as .grad.",
+    says="A later backward() through a non-leaf tensor puts the sum of its kept gradients into a new tensor as .grad.",
     source="measured",
     asked="reference to activation.grad stale after second backprop not updated out of place accumulate",
 )

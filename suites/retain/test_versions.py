@@ -66,7 +66,7 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.versions.hook_stays",
     says="A tensor hook registered before y.mul_() gets the gradient of the old y; the kept gradient is of the new y.",
-    where=("y is not a view", "grad mode is on"),
+    where="y is not a view",
     see=("gradient.inplace.view_is_lost",),
     source=(BOUND, FOLLOWS),
     asked="register_hook and stored gradient disagree after inplace relu "
@@ -93,7 +93,7 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.versions.used_before",
     says="Uses of y before y.mul_() do not count in the gradient kept for y.",
-    where=("there is no view and grad mode is on", "one backward()"),
+    where=("there is no view", "one backward()"),
     source=FOLLOWS,
     asked="skip connection branch from activation prior to inplace add_ missing "
     "in stored gradient residual retain_grad lost after inplace change",
@@ -231,7 +231,7 @@ def edited_after(subject: Subject, plan: Plan, *, row: Any) -> None:
 @clause(
     "retain.versions.hooks_of_each_version",
     says="The gradient kept for y has the changes by tensor hooks registered after y.mul_(), not by earlier ones.",
-    where="y.mul_() is called once, in grad mode",
+    where="y.mul_() is called once",
     source=(BOUND, FOLLOWS),
     asked="clip via register_hook not reflected in stored gradient after in-place "
     "op earlier callback ignored retain_grad lost after inplace change",
@@ -280,7 +280,6 @@ VIEWED = {
 @clause(
     "retain.versions.view",
     says="If v = y[1:] and y keep their gradients, uses of v count in both, other uses of y only in that of y.",
-    where="no tensor is changed in place",
     source="measured",
     asked="gradient of slice versus whole tensor both stored does token slice "
     "loss contribute to each retain_grad lost after inplace change",

@@ -24,7 +24,7 @@ def edited(hooks: st.SearchStrategy) -> st.SearchStrategy:
 @clause(
     "saved.check.off",
     says="For y = w * x in saved_tensors_hooks, changing w in place later gives x a wrong gradient, with no error.",
-    where=("the hooks copy nothing", "w is no leaf"),
+    where=("the hooks copy nothing", "w is a non-leaf tensor"),
     see="saved.check.copies",
     source=CHECKED,
     asked="saved_tensors_hooks silently wrong gradient after inplace op no "
@@ -43,7 +43,7 @@ def test_off(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.check.save_on_cpu",
     says="For y = w * x in save_on_cpu, changing w in place later gives x a wrong gradient, with no error.",
-    where=("w is on the CPU and no leaf", "pin_memory= is left out"),
+    where=("w is on the CPU and a non-leaf", "pin_memory= is left out"),
     source=CHECKED,
     asked="save_on_cpu inplace modification wrong gradient no RuntimeError activation offloading relu_ inplace",
     level="observed",
@@ -60,7 +60,7 @@ def test_save_on_cpu(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.check.copies",
     says="For y = w * x with a pack hook that copies, changing w in place later does not change the gradient of x.",
-    where="w is no leaf",
+    where="w is a non-leaf tensor",
     source="measured",
     asked="offload activations clone in pack hook safe against later inplace modification gradient still correct",
     needs=HAS,

@@ -32,7 +32,7 @@ EDITS = st.lists(FACTORS, min_size=1, max_size=3)
 @clause(
     "saved.mutation.value",
     says="In allow_mutation_on_saved_tensors y.mul_(2) after z = y**2 does not change what z.backward() computes.",
-    where=("the pass is in the same block", "y is no leaf"),
+    where=("the pass is in the same block", "y is a non-leaf"),
     see=("saved.mutation.outside", "saved.mutation.inner_hooks"),
     source=f'{MUTATION} "so the original version can still be used during backward"',
     asked="modify activation in place after forward without breaking backward allow mutation clone on write",
@@ -118,7 +118,7 @@ def test_before(subject: Subject, x: int, by: int) -> None:
 @clause(
     "saved.mutation.inner_hooks",
     says="For z = y**2 in saved_tensors_hooks in allow_mutation_on_saved_tensors y.mul_(2) makes the gradient wrong.",
-    where=("the hooks copy nothing", "y is no leaf"),
+    where=("the hooks copy nothing", "y is a non-leaf tensor"),
     source="measured",
     asked="activation offloading inside allow_mutation_on_saved_tensors wrong gradient save_on_cpu together",
     needs=HAS_MUTATION,

@@ -96,7 +96,6 @@ def test_order(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.off.graph",
     says="Inside disable_saved_tensors_hooks a pass calls the unpack hooks of a graph that was made before.",
-    where="there is no checkpoint",
     source="measured",
     asked="backward inside disable_saved_tensors_hooks graph packed earlier does unpack still work",
     needs=HAS_OFF,
@@ -139,7 +138,6 @@ def test_one(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.off.checkpoint",
     says="Inside disable_saved_tensors_hooks checkpoint(use_reentrant=False) raises RuntimeError.",
-    where="grad mode is on",
     source=DISABLED,
     asked="activation checkpointing use_reentrant False fails saved tensors hooks are disabled error",
     needs=HAS_OFF,

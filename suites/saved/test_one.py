@@ -127,7 +127,7 @@ def test_not_saved(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.one.check",
     says="For y = w * x with SavedTensor.register_hooks on w, changing w in place later gives x a wrong gradient.",
-    where=("the hooks copy nothing", "w is no leaf"),
+    where=("the hooks copy nothing", "w is a non-leaf tensor"),
     source="measured",
     asked="hook on one saved tensor inplace change undetected wrong gradient version check",
     needs=HAS_ONE,

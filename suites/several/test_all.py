@@ -161,7 +161,7 @@ def test_place(subject: Subject, plan: Plan) -> None:
 @clause(
     "several.all.in_turn",
     says='A multi-grad hook of mode "all" is given what earlier tensor hooks returned, not what later ones do.',
-    where=("backward() begins at none", "no hook edits in place"),
+    where="backward() begins at none",
     source=IN_ORDER,
     asked="are gradients in the multi grad callback clipped by my tensor hook or still the raw ones",
     needs=HAS_ALL,
@@ -228,7 +228,7 @@ def test_edits(subject: Subject, plan: Plan) -> None:
     by = hooks_of(plan)[0].do[0].by
     (found,) = subject.holds(plan).grads()
     changed = [name for name in LEAVES if found[name] != grad[name]]
-    # What is below the inner tensor gets its gradient after what is next to it.
+    # What is below the non-leaf tensor gets its gradient after what is next to it.
     last = [name for name in listed(plan) if name in BELOW] or listed(plan)
     assert set(changed) <= set(last)
     assert len(changed) == 1 or (not changed and not all(grad[name] for name in listed(plan)))

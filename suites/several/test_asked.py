@@ -48,7 +48,7 @@ def test_leaf(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "several.asked.inner",
-    says='autograd.grad of an inner tensor alone calls a multi-grad hook of mode "all" on it, with None for leaves.',
+    says='autograd.grad of a non-leaf tensor alone calls a multi-grad hook of mode "all" on it, with None for leaves.',
     where="the pass reaches it; the hook is on no root",
     see="several.asked.leaf",
     source=ALL,

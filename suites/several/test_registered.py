@@ -97,7 +97,6 @@ HIDDEN = {"multi_unrecorded": False}
 @clause(
     "several.registered.in_hook",
     says="A backward hook can register a multi-grad hook on leaves: later passes call it.",
-    where="create_graph is False",
     source=RECORDED,
     asked="AttributeError NoneType object has no attribute next_functions registering inside backward",
     needs=HAS_ALL,

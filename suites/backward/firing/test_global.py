@@ -15,7 +15,7 @@ from suites.names import GLOBAL_FULL, GLOBAL_PRE
 @clause(
     "backward.firing.global_pre",
     says="A global full backward pre-hook runs for a Sequential before it runs for modules inside.",
-    where=("each returns a tensor that needs a gradient", "each is called once"),
+    where=("each returns a tensor that requires grad", "each is called once"),
     see=("backward.structures.pre_other_outputs", "backward.firing.no_output"),
     source=GLOBAL_PRE_ALL,
     asked="register_module_full_backward_pre_hook order parent container versus children layers which is first",

@@ -114,7 +114,7 @@ def test_no_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.firing.independent_output",
     says="If forward ignores the one input that needs a gradient, the full backward hook does not run.",
-    where="inputs are tensors, by position",
+    where="inputs are positional tensors",
     see="backward.structures.unseen_inputs",
     source=RULE_1,
     asked="layer result not connected to its differentiable argument module hook never called silent",
@@ -154,7 +154,7 @@ def test_independent_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.firing.pre_independent_output",
     says="A full backward pre-hook runs also if the output does not depend on the input that needs a gradient.",
-    where="the output is a tensor that needs a gradient",
+    where="the output is a tensor that requires grad",
     source=PRE_CALLED,
     asked="register_full_backward_pre_hook still triggers though result disconnected from data only depends on weights",
     needs=PRE,
@@ -183,7 +183,7 @@ def test_pre_independent_output(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.firing.pre_without_input",
     says="A full backward pre-hook runs also if no input of its module needs a gradient.",
-    where="the output is a tensor that needs a gradient",
+    where="the output is a tensor that requires grad",
     see="backward.firing.no_output",
     source=PRE_CALLED,
     asked="does register_full_backward_pre_hook fire on first layer where data has requires_grad false",
@@ -259,7 +259,7 @@ def test_in_turn(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.firing.freed_graph",
     says="For y = weight * x a second y.sum().backward() raises RuntimeError and skips the full backward hook.",
-    where=("x by position needs a gradient", "no retain_graph="),
+    where=("x is positional and requires grad", "no retain_graph="),
     source="measured",
     asked="trying to backward through the graph a second time without retain_graph is hook called again",
     needs=FULL,

@@ -32,7 +32,7 @@ def test_one_entry_each(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.other_objects",
     says="With a full backward hook forward is given a new tensor, not the one that was passed.",
-    where=("inputs are tensors by position that need gradients", "grad mode is on"),
+    where="inputs are positional tensors that require grad",
     see=("backward.objects.kept_under_no_grad", "backward.objects.kept"),
     source=(INPUT_VIEW, OUTPUT_VIEW),
     asked="argument identity check fails id differs is comparison false "

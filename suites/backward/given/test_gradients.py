@@ -42,7 +42,7 @@ def single(draw: Any, kind: str, op: str, inner: bool = False, after: bool = Fal
 @clause(
     "backward.given.full_line",
     says="With y = m(x) = weight * x a full backward hook is given m, (gradient of x,), (gradient of y,).",
-    where=("x needs a gradient and is used once", "there is no other hook"),
+    where=("x requires grad and is used once", "there is no other hook"),
     see=("backward.given.kwargs_left_out", "backward.given.no_input"),
     source=GRADIENTS,
     asked="register_full_backward_hook signature arguments module grad_input grad_output what are they tuples example",
@@ -145,7 +145,7 @@ def all_zero(numbers: Any) -> bool:
 @clause(
     "backward.given.unused_input",
     says="If m(x, z) = weight * x, a full backward hook that returns None gives z a gradient of zeros.",
-    where=("both need gradients, z is used once", "there is no other hook"),
+    where=("both require grad, z is used once", "there is no other hook"),
     see="backward.given.kwargs_left_out",
     source="measured",
     asked="ignored argument gets zero grad rather than none after adding module hook changes result",
@@ -168,7 +168,7 @@ def test_unused_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.frozen_input",
     says="A full backward hook is given zeros for an input that needs no gradient.",
-    where=("inputs are tensors by position, another needs a gradient", "there is no other hook"),
+    where=("inputs are positional tensors, another requires grad", "there is no other hook"),
     see=("backward.given.kwargs_left_out", "backward.given.no_input"),
     source="measured",
     asked="grad_input all zero instead of none for argument with "
@@ -209,7 +209,7 @@ def test_frozen_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.given.no_input",
     says="If no input needs a gradient, the full backward hook still runs, with None for every positional input.",
-    where="the output is a tensor that needs a gradient",
+    where="the output is a tensor that requires grad",
     see="backward.given.kwargs_left_out",
     source=(RULE_2, TESTS + "test_hook_no_requires_grad", FROM_OUTPUT),
     asked="why is grad_input none in the first layer hook on raw "

@@ -42,7 +42,7 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.global_everywhere",
     says="A global full backward hook runs for every module of a chain, before the module's full ones.",
-    where="each takes a tensor that needs a gradient, returns a new one",
+    where="each takes a tensor that requires grad, returns a new one",
     see=("backward.given.dict_output", "backward.inplace.input"),
     source=(GLOBAL_ALL, GLOBAL_FIRST),
     asked="register_module_full_backward_hook fires for all layers order relative to local per layer hook",

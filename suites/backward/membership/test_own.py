@@ -39,7 +39,6 @@ def test_removed_after_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.legacy_removed_after_forward",
     says="Removing a legacy backward hook after a forward stops it for later forwards, not for that one.",
-    where="forward makes new outputs",
     source="measured",
     asked="unregister old register_backward_hook before calling backward still fires too late handle delete",
 )
@@ -62,7 +61,6 @@ def test_legacy_removed_after_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.registered_after_forward",
     says="A full or legacy backward hook registered after a forward is not called for that forward.",
-    where="forward makes new outputs",
     see="backward.given.no_input",
     source="measured",
     asked="added hook between computing loss and calling backward never called too late need to rerun model",
@@ -211,7 +209,7 @@ def test_pre_goes_with_both(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.around",
     says="Of nested modules, full backward pre-hooks run outside in and full backward hooks inside out.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.structures.unseen_inputs",
     source="measured",
     asked="order of hooks parent and child layer in hierarchy enter exit timing profiling backward per block",
@@ -264,7 +262,7 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.membership.once_per_backward",
     says="For a tensor y = m(x), m's full backward hook runs once in each backward() through y.",
-    where=("y is made from x, and m called once", "inputs= is left out"),
+    where="y is made from x, and m called once",
     see=("backward.given.each_call", "backward.asked.backward_weight"),
     source=(CALLED, TESTS + "test_hooks"),
     asked="how many times is register_full_backward_hook triggered per training step retain_graph called again",

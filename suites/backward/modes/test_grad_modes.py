@@ -43,7 +43,7 @@ def due(weights: List[int], hooks: int) -> List[Any]:
 @clause(
     "backward.modes.frozen_parameters",
     says="Freezing parameters of a module does not stop its full backward hooks.",
-    where="its output is made from an input that needs a gradient",
+    where="its output is made from an input that requires grad",
     source=RULE_1,
     asked="requires_grad false on weights grad cam fine tune backbone hook still triggers "
     "gradients pass through backward hook uncalled frozen freeze parameters",
@@ -68,7 +68,7 @@ def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bo
 @clause(
     "backward.modes.no_grad_inside",
     says="A full backward hook does not run if forward is all under no_grad: outputs need no gradient.",
-    where=("forward makes new outputs", "requires_grad_() is not called"),
+    where="requires_grad_() is not called",
     source=RULE_3,
     asked="layer disables tracking internally with decorator frozen backbone hook never called silent",
     needs=FULL,
@@ -168,7 +168,7 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
 @clause(
     "backward.modes.checkpoint",
     says="In checkpoint() full backward hooks run as often as without it.",
-    where=("inputs by position and outputs need gradients", "each loss uses all outputs, no inputs="),
+    where=("positional inputs and outputs require grad", "each loss uses all outputs"),
     source=UNDER_NO_GRAD,
     asked="activation checkpointing gradient checkpointing does recompute "
     "trigger hooks twice or count them double checkpoint recompute",
@@ -232,7 +232,7 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
 @clause(
     "backward.modes.forward_ad",
     says="A dual tensor of forward_ad raises NotImplementedError in a module with a full backward hook.",
-    where=("the tensor needs a gradient", "grad mode is on"),
+    where="the tensor requires grad",
     source=("note: extending.html#forward-mode-ad", "measured"),
     asked="forward mode jvp make_dual crash with hook trying to use forward ad with backwardhookfunction",
     matters_if="full_backward ?forward_mode",

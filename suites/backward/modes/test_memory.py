@@ -24,7 +24,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
         asked="full backward hook is firing when gradients computed with respect to outputs since no inputs require",
         matters_if="full_backward ?inputs_need_no_grad",
         instead="let an input of the hooked module require grad, or filter the warning.",
-        where=("inputs are by position", "one backward(), all warnings shown"),
+        where=("inputs are positional", "one backward()"),
         needs=FULL,
         readings=by_release(
             ("warning", "none"),
@@ -80,7 +80,6 @@ def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -
 @clause(
     "backward.modes.gradients_released",
     says="A full backward hook that has run does not keep grad_output alive, though the output is kept.",
-    where="create_graph= is left out",
     see="backward.twice.stale",
     source=CLEARING,
     asked="does register_full_backward_hook leak gpu memory by holding grads after training step output stored in list",

@@ -37,7 +37,7 @@ def factors(plan: Plan) -> Any:
 @clause(
     "backward.returns.none_keeps",
     says="A full backward hook, pre-hook or legacy one that returns None changes no gradient but by rounding.",
-    where=("each input gets a gradient", "nothing is changed in place"),
+    where="each input gets a gradient",
     see="backward.given.unused_input",
     source=DOCS + ' "hook(module, grad_input, grad_output) -> tuple(Tensor) or None"',
     asked="hook without return statement just logging does it alter training results "
@@ -60,7 +60,7 @@ def test_none_keeps(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.full_replaces_input",
     says="The tuple that the last full backward hook returns replaces the gradients the module gives its inputs.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.returns.full_without_input",
     source=REPLACES,
     asked="change gradient flowing to previous layer with module hook clip scale guided backprop override grad_input",
@@ -76,7 +76,7 @@ def test_full_replaces_input(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.pre_replaces_all",
     says="All gradients a module call gives are made from what its full backward pre-hook returns.",
-    where=("no other backward hook is there", "the module returns one tensor"),
+    where=("there is no other backward hook", "the module returns one tensor"),
     source=PRE_REPLACES,
     asked="scale incoming gradient so weight and input grads both change register_full_backward_pre_hook override clip",
     needs=PRE,
@@ -91,7 +91,7 @@ def test_pre_replaces_all(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.returns.legacy_replaces_parameters",
     says="What a legacy backward hook returns replaces all gradients of the output's last operation.",
-    where=("no other backward hook is there", "the module returns one tensor"),
+    where=("there is no other backward hook", "the module returns one tensor"),
     source="measured",
     asked="override grad_input in register_backward_hook also modifies weight and bias gradients side effect final op",
 )
@@ -242,7 +242,7 @@ NUMBERED: Dict[str, Callable[[List[Any]], Any]] = {
 @clause(
     "backward.returns.by_number",
     says="A full backward hook may return an object with len() and numbered items: {0: gradient}.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.returns.full_without_input",
     source="measured",
     asked="can hook return a dictionary or custom sequence indexed by position instead of tuple duck typing",
@@ -264,7 +264,7 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
 @clause(
     "backward.returns.not_needed",
     says="A full backward hook's gradient for an input that needs none is ignored if shape and dtype fit.",
-    where=("another input by position needs one", "there is no other hook"),
+    where=("another positional input requires grad", "no other hook"),
     see="backward.returns.full_without_input",
     source="measured",
     asked="override for raw data argument with requires_grad false thrown away silently no effect",

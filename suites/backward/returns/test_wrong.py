@@ -45,7 +45,7 @@ def result_of(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks
 @clause(
     "backward.returns.full_wrong",
     says="A full backward hook that returns too many or too few gradients ends backward() in an error.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.objects.list_without_input",
     source=NUMBER,
     asked="backward hook returned an invalid number of grad_input got but expected wrong length crash",
@@ -67,7 +67,7 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
 @clause(
     "backward.returns.full_wrong_tensor",
     says="If the last full backward hook returns another shape or dtype, backward() raises RuntimeError.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.values.last_is_checked",
     source="measured",
     asked="function returned an invalid gradient size or half "
@@ -93,7 +93,7 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
 @clause(
     "backward.returns.full_containers",
     says="A full backward hook may return a list in place of a tuple, and None for a gradient.",
-    where="inputs are tensors by position that need gradients",
+    where="inputs are positional tensors that require grad",
     see="backward.objects.list_without_input",
     source="measured",
     asked="which types can i return from hook are square brackets allowed zero out one gradient",

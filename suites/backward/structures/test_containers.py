@@ -37,7 +37,7 @@ CONTAINERS = {
 @clause(
     "backward.structures.places",
     says="A value that is no tensor has None in its place in a full backward hook's grad_input or grad_output.",
-    where="inputs are by position; outputs in a tuple",
+    where="inputs are positional; outputs in a tuple",
     see=("backward.given.kwargs_left_out", "backward.structures.other_outputs"),
     source=NO_TENSOR,
     asked="non tensor argument like int string flag in layer call grad tuple position empty nonetype",
@@ -67,7 +67,7 @@ def given_twice(plan: Plan) -> Plan:
 @clause(
     "backward.structures.twice",
     says="A tensor that is two inputs has two entries in a full backward hook's grad_input; their sum is passed on.",
-    where=("both are by position", "it needs a gradient"),
+    where=("both are positional", "it requires grad"),
     source=(GRADIENTS, "measured"),
     asked="self attention same query and key passed as both arguments grads separate then added shared tied",
     level="observed",
@@ -85,7 +85,7 @@ def test_twice(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.structures.detached_output",
     says="In a tuple of outputs, a detached one has None in a full backward hook's grad_output.",
-    where="another output needs a gradient",
+    where="another output requires grad",
     source="https://github.com/pytorch/pytorch/pull/59204",
     asked="layer returns one tracked and one detach result hook grad_output none for it nonetype no attribute",
     matters_if="full_backward ?output_detached",
@@ -197,7 +197,6 @@ def test_other_outputs(subject: Subject, name: str, by: List[int], hooks: int) -
 @clause(
     "backward.structures.pre_other_outputs",
     says="A full backward pre-hook does not run where its module returns a list or dict; a UserWarning says so.",
-    where="every warning is shown",
     source=(TENSORS_ONLY, PRE_DOCS),
     asked="register_full_backward_pre_hook never called huggingface "
     "dictionary result message backward hook will not be applied",
@@ -219,7 +218,6 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
 @clause(
     "backward.structures.no_output",
     says="A module call that returns None gives one UserWarning if the module has a full backward hook.",
-    where="every warning is shown",
     source=(TENSORS_ONLY, "https://github.com/pytorch/pytorch/pull/87547"),
     asked="layer without return statement for non full backward expected tensor or tuple of tensors got nonetype",
     matters_if="full_backward|full_backward_pre ?output_none",
@@ -253,7 +251,7 @@ def returned_twice(plan: Plan) -> Plan:
 @clause(
     "backward.structures.returned_twice",
     says="With a full backward hook, one tensor twice in a tuple of outputs becomes two, each in grad_output.",
-    where=("it needs a gradient", "grad mode is on"),
+    where="it requires grad",
     source=(GRADIENTS, "measured"),
     asked="same activation duplicated in result is identity lost after hook separate objects grads split",
     level="observed",

@@ -64,7 +64,7 @@ def test_types_kept(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.structures.none_returned",
     says="If a full backward hook returns None for one input, the module gives this input no gradient.",
-    where=("there is no other hook", "inputs are tensors, by position"),
+    where=("there is no other hook", "inputs are positional tensors"),
     source=(REPLACES, "measured"),
     asked="stop gradient to one argument block flow from hook without touching others cut branch",
     level="observed",
@@ -145,7 +145,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
 @clause(
     "backward.structures.rebuilt",
     says="A module with a full backward hook may return any tuple class, such as those of torch.return_types.",
-    where="an output needs a gradient",
+    where="an output requires grad",
     source=(KEEPS_CLASS, DOCS),
     asked="does hook break named return such as max sort values indices result struct sequence type preserved",
     level="observed",
@@ -185,7 +185,7 @@ def test_rebuilt(subject: Subject) -> None:
 @clause(
     "backward.structures.sparse",
     says="A sparse input that needs a gradient raises an error in a module with a full backward hook.",
-    where=("it is passed by position", "grad mode is on"),
+    where="it is positional",
     source="measured",
     asked="sparse coo adjacency graph network layer crash after adding hook not implemented view",
     matters_if="full_backward ?sparse",

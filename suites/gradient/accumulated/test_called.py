@@ -105,7 +105,7 @@ def test_may_set_grad(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.accumulated.leaves_only",
-    says="Registering a post-accumulate hook on an inner tensor or one that needs no gradient raises RuntimeError.",
+    says="Registering a post-accumulate hook on a non-leaf tensor or one that needs no gradient raises RuntimeError.",
     source="docs: torch.Tensor.register_post_accumulate_grad_hook "
     '"Registering this hook on a non-leaf tensor will error!"',
     asked="post accumulate grad hooks cannot be registered on non leaf tensors activation or frozen weight error",

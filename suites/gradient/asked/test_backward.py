@@ -48,7 +48,7 @@ def reached(plan: Plan) -> List[str]:
 @clause(
     "gradient.asked.backward_inputs",
     says="backward(inputs=[w]) adds to w.grad what the tensor hooks of the leaf w leave, and calls no other leaf's.",
-    where="the root is no leaf",
+    where="the root is a non-leaf tensor",
     source=(
         OTHERS_IGNORED,
         "test: test/test_autograd.py TestAutograd.test_accumulate_grad_posthooks_should_not_execute",
@@ -72,8 +72,7 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.asked.backward_inner",
-    says="backward(inputs=[y]) adds to y.grad what tensor hooks of the inner tensor y leave, and sets no leaf's.",
-    where="no tensor is changed in place",
+    says="backward(inputs=[y]) adds to y.grad what tensor hooks of the non-leaf tensor y leave, and sets no leaf's.",
     source=('docs: torch.Tensor.backward "the gradient will be accumulated into ``.grad``"', INNER_INPUTS),
     asked="activation grad filled via backward inputs argument includes hook "
     "modification parameters untouched grad stays none autograd.grad",
@@ -82,9 +81,9 @@ def test_backward_inputs(subject: Subject, plan: Plan) -> None:
     readings=by_release(
         "error",
         ("1.10", "set", {"backward_inputs": "any"}),
-        "backward(inputs=[y]) sets the .grad of an inner tensor y, as if y.retain_grad() was called before.",
+        "backward(inputs=[y]) sets the .grad of a non-leaf tensor y, as if y.retain_grad() was called before.",
         ("", "refused", {"backward_inputs": "leaves"}),
-        "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
+        "backward(inputs=) takes leaves only: a non-leaf tensor raises RuntimeError.",
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
 )
@@ -107,7 +106,7 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.backward_inner_and_leaf",
     says="backward(inputs=(y, w)) adds to y.grad what the tensor hooks of y leave.",
-    where=("y is made from the leaf w", "no tensor is changed in place"),
+    where="y is made from the leaf w",
     source=INNER_INPUTS,
     asked="ask for activation and parameter together in backward inputs "
     "is hook change included in activation grad autograd.grad",
@@ -118,7 +117,7 @@ def test_backward_inner(subject: Subject, plan: Plan) -> None:
         ("1.10", "set", {"backward_inputs": "any"}),
         "backward(inputs=(y, w)) adds to y.grad what the tensor hooks of y leave.",
         ("", "refused", {"backward_inputs": "leaves"}),
-        "backward(inputs=) takes leaves only: an inner tensor raises RuntimeError.",
+        "backward(inputs=) takes leaves only: a non-leaf tensor raises RuntimeError.",
     ),
     witness=Plan(NET, (Input(3),), (Forward(), Backward((1,), inputs=(INNER,)))),
 )

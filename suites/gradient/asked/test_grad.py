@@ -49,7 +49,7 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
         "gradient.asked.inputs",
         "autograd.grad(z, x) calls the tensor hooks of x and returns what they leave.",
         (ALWAYS, HOOKS_IN_ORDER, "https://github.com/pytorch/pytorch/issues/35802"),
-        where=("z is made from x", "no tensor is changed in place"),
+        where="z is made from x",
         see="gradient.asked.together_with_a_leaf",
         asked="does register_hook on image affect torch autograd grad result "
         "saliency adversarial attack modified gradient autograd.grad",
@@ -62,7 +62,7 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
         "gradient.asked.same_input_twice",
         "autograd.grad(z, (y, y)) calls each tensor hook of y once; both results are what they leave.",
         (TRAVERSED, HOOKS_IN_ORDER),
-        where=("z is made from y", "no tensor is changed in place"),
+        where="z is made from y",
         see="gradient.asked.together_with_a_leaf",
         asked="duplicate entries in inputs of torch autograd grad "
         "does register_hook fire double shared list autograd.grad",
@@ -99,7 +99,6 @@ def test_on_the_way(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.asked.root",
     says="autograd.grad(y, y) calls the tensor hooks of y and returns what they leave.",
-    where="no tensor is changed in place",
     see="gradient.asked.together_with_a_leaf",
     source=(ALWAYS, HOOKS_IN_ORDER),
     asked="gradient of loss wrt itself does register_hook fire same tensor as output and input autograd.grad",
@@ -154,7 +153,7 @@ def test_root(subject: Subject, factors: List[int], first: int) -> None:
     "asking for parameter inconsistent wrong gradient autograd.grad",
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient. So it is in the leaf's result, and in that of the "
-    "inner tensor when nothing else is asked for: grad(out, m) and grad(out, (m, a))[0] differ.",
+    "non-leaf tensor when nothing else is asked for: grad(out, m) and grad(out, (m, a))[0] differ.",
 )
 @given(
     plan=st.tuples(
@@ -307,8 +306,8 @@ def of_the_other_output(draw) -> Plan:
 
 @clause(
     "gradient.asked.root_to_nothing",
-    says="autograd.grad(y, x) calls the tensor hooks of the inner tensor y even where y is not made from x.",
-    where=("no tensor is changed in place", "x needs a gradient"),
+    says="autograd.grad(y, x) calls the tensor hooks of the non-leaf tensor y even where y is not made from x.",
+    where="x requires grad",
     source="measured",
     asked="register_hook on loss triggers though requested variable "
     "unrelated allow_unused none result disconnected autograd.grad",
@@ -317,13 +316,13 @@ def of_the_other_output(draw) -> Plan:
         Reading(
             "called",
             ">=2.0",
-            "autograd.grad(y, x) calls the tensor hooks of the inner tensor y even where y is not made from x.",
+            "autograd.grad(y, x) calls the tensor hooks of the non-leaf tensor y even where y is not made from x.",
             {"unasked_root": "hooks"},
         ),
         Reading(
             "not called",
             "<2.0,!=1.8.*",
-            "autograd.grad(y, x) calls no tensor hook of the inner tensor y where y is not made from x.",
+            "autograd.grad(y, x) calls no tensor hook of the non-leaf tensor y where y is not made from x.",
             {"unasked_root": "nothing"},
             says_the_same=False,
             effect="silent",

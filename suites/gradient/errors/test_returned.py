@@ -146,7 +146,6 @@ def test_not_callable(subject: Subject, hook: Any, before: List[int], inner: boo
 @clause(
     "gradient.errors.argument_returned",
     says="A tensor hook that returns its argument changes nothing, like one that returns None.",
-    where="no tensor is changed in place",
     see="gradient.edits.own_gradient",
     source=TENSOR_DOCS,
     asked="register_hook lambda returning same grad unchanged noop identity print and return harmless",

@@ -66,7 +66,7 @@ def test_needs_grad(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.membership.after_the_forward",
     says="A tensor hook registered after the forward runs in the backward that follows.",
-    where=("the pass reaches the tensor", "no tensor is changed in place"),
+    where="the pass reaches the tensor",
     source=CALLED,
     asked="can i attach hook once loss is computed but not yet backpropagated late registration still works",
 )
@@ -84,7 +84,7 @@ def test_after_the_forward(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.membership.between_backwards",
     says="A tensor hook registered between two backwards over one graph runs in the second.",
-    where=("the second reaches the tensor", "no tensor is changed in place"),
+    where="the second reaches the tensor",
     source=CALLED,
     asked="retain_graph true attach new hook for second call on same loss does it fire",
 )
@@ -130,7 +130,6 @@ def test_removed_is_silent(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.membership.removes_itself",
     says="A tensor hook that removes itself is not called again; a pass that reaches its tensor calls the others.",
-    where="no tensor is changed in place",
     source="measured",
     asked="one shot callback that unregisters via own handle fire only once then others continue",
 )
@@ -159,7 +158,6 @@ def test_removes_itself(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.membership.removed_by_another",
     says="If a tensor hook removes a later tensor hook of its tensor, the removed one still runs in that pass.",
-    where="no tensor is changed in place",
     source=SNAPSHOT,
     asked="unregister a second callback from within the first one is it skipped immediately",
     matters_if="tensor ?removes_inside",
@@ -257,7 +255,7 @@ def test_registered_by_another(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.membership.upstream_at_once",
     says="A tensor hook that a running one puts on a tensor upstream is called in the same pass.",
-    where=("the pass reaches that tensor", "no tensor is changed in place"),
+    where="the pass reaches that tensor",
     see="gradient.asked.other_leaf",
     source="measured",
     asked="attach hook to earlier layer activation dynamically while backpropagation is running does it fire",

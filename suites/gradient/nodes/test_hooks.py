@@ -24,7 +24,7 @@ WRONG = LOOKS | st.sampled_from([(Give("list"),), (Give("longer"),), (Give("numb
 @clause(
     "gradient.nodes.given",
     says="y.backward() gives a hook of the node of y = w * x (gradient for w, gradient for x) and (gradient of y,).",
-    where=("w and x need gradients", "there is no other hook"),
+    where=("w and x require grad", "there is no other hook"),
     source=f'{HOOK} "hook(grad_inputs: Tuple[Tensor], grad_outputs: Tuple[Tensor]) -> Tuple[Tensor] or None"',
     asked="grad_fn register_hook arguments grad_inputs grad_outputs meaning which is which",
 )
@@ -41,7 +41,7 @@ def test_given(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.replaces",
     says="In backward() a hook of the node of y = w * x can replace what the node sends, also to the next hook.",
-    where="w and x both need a gradient",
+    where="w and x both require grad",
     source=(
         f'{HOOK} "a new gradient which will be used in place of"',
         'note: autograd.html#backward-hooks-execution "executed in the order in which they are registered"',
@@ -76,7 +76,7 @@ def test_none_drops(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.after_tensor_hooks",
     says="A hook of the node of y = w * x is given y's gradient as tensor hooks left it, whichever came first.",
-    where=("no pre-hook is there", "no tensor is changed in place"),
+    where="there is no pre-hook",
     source=AFTER_TENSOR_HOOKS,
     asked="grad_fn register_hook sees gradient already modified by tensor callbacks order grad_outputs",
 )

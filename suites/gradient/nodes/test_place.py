@@ -20,7 +20,6 @@ ABOUT = "Node.register_hook"
 @clause(
     "gradient.nodes.stays",
     says="When a tensor is changed in place, a hook of its node stays on the old node; the new node has none.",
-    where="grad mode is on",
     source="docs: torch.autograd.graph.Node.register_hook",
     asked="inplace op after grad_fn register_hook new grad_fn does callback move relu_ add_",
 )
@@ -42,7 +41,7 @@ def accumulates(x: Any) -> Any:
 @clause(
     "gradient.nodes.of_leaf",
     says="A hook of the node that accumulates into a leaf is given () and (gradient,) after .grad is set.",
-    where=("no post-accumulate hook is there", "the gradient is not None"),
+    where=("there is no post-accumulate hook", "the gradient is not None"),
     source='note: autograd.html#backward-hooks-execution "are run as gradients are being computed"',
     asked="accumulategrad register_hook empty grad_inputs callback when weight gradient is ready overlap allreduce",
     level="observed",

@@ -108,7 +108,6 @@ def test_pre_none_drops(subject: Subject, plan: Plan) -> None:
 @clause(
     "gradient.nodes.pre_after_tensor_hooks",
     says="A pre-hook of a node runs after all tensor hooks of its output, whichever was registered first.",
-    where="no tensor is changed in place",
     source=AFTER_TENSOR_HOOKS,
     asked="register_prehook order relative to tensor callbacks sees final "
     "modified activation gradient registration time irrelevant",

@@ -36,7 +36,6 @@ BACKWARD = "docs: torch.autograd.backward"
 @clause(
     "gradient.passes.each_pass_alone",
     says="Each backward() that reaches a leaf calls its tensor hooks again; its .grad adds up what they leave.",
-    where="inputs= is left out",
     see="gradient.asked.backward_inputs",
     source=(CALLED, ADDS),
     asked="gradient accumulation micro batches weight callback fires per step clip each then sum",
@@ -112,7 +111,7 @@ def failing_once(draw: Any) -> Plan:
 @clause(
     "gradient.passes.failed_pass_frees",
     says="If a tensor hook raises in backward(), the nodes that ran before it have freed their saved tensors.",
-    where="retain_graph= and create_graph= are left out",
+    where="retain_graph= is left out",
     see="gradient.errors.usable_again",
     source="measured",
     asked="retry after exception says trying to backward through the graph a second time without retain_graph",
@@ -165,7 +164,7 @@ def test_double_backward(subject: Subject, x: int, power: int, factors: List[int
 
 @clause(
     "gradient.passes.differentiated_through",
-    says="The second derivative goes through what tensor hooks of an inner tensor computed.",
+    says="The second derivative goes through what tensor hooks of a non-leaf tensor computed.",
     where=("the first pass has create_graph", "they do not detach"),
     source="docs: torch.autograd.backward "
     '"graph of the derivative will be constructed, allowing to compute higher order derivative products"',
@@ -268,7 +267,6 @@ def test_inside_fails(subject: Subject, kind: Any, depth: int) -> None:
 @clause(
     "gradient.passes.grad_mode_of_the_hook",
     says="The grad mode that a tensor hook sets holds for the next hook of its tensor, and not after the pass.",
-    where="no tensor is changed in place",
     source=BACKWARD,
     asked="torch set_grad_enabled or enable_grad inside callback leaks to others or main training loop",
     value="",

@@ -214,7 +214,6 @@ def once_more(draw) -> Plan:
         ("measured", SNAPSHOT_PULL),
         asked="add callback while callback is running on same layer fires immediately "
         "or next iteration add a hook while the model is running inside forward",
-        where="always_call= is left out",
         level="observed",
         matters_if="forward ?registers_inside",
         readings=loop("forward hook"),
@@ -227,7 +226,6 @@ def once_more(draw) -> Plan:
         ("measured", SNAPSHOT_PULL),
         asked="register_module_forward_hook from within itself when does new one start "
         "during model run add a hook while the model is running inside forward",
-        where="always_call= is left out",
         level="observed",
         matters_if="forward everywhere ?registers_inside",
         needs=GLOBAL_FORWARD,

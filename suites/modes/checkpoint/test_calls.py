@@ -54,7 +54,7 @@ ENDS, GOES_ON = ["", "last"], ["block", "block.layer"]
         "In set_checkpoint_early_stop(False) all forward (pre-)hooks of checkpoint(use_reentrant=False) run twice.",
         (AGAIN, EARLY),
         asked="set_checkpoint_early_stop False forward hooks run in full recomputation checkpoint called twice",
-        where=("its layers are trainable nn.Linear", "one pass"),
+        where=("layers are trainable nn.Linear", "one backward()"),
         needs=(FORMS, STOPS),
         paths=[*ENDS, *GOES_ON],
         stop=False,
@@ -101,7 +101,7 @@ def test_always_call(subject: Subject, path: str, hooks: int) -> None:
 @clause(
     "modes.checkpoint.reentrant_twice",
     says="In checkpoint(use_reentrant=True) forward hooks on its module run with grad mode off, then on in backward().",
-    where="its output is a tensor that needs grad",
+    where="its output is a tensor that requires grad",
     see="modes.checkpoint.reentrant_no_input",
     source=AGAIN,
     asked="forward hook called twice gradient checkpointing use_reentrant True no grad first time requires_grad false",
@@ -179,7 +179,7 @@ PARTS = "torch.utils.checkpoint.checkpoint_sequential"
 @clause(
     "modes.checkpoint.segments",
     says="In a pass of checkpoint_sequential pre-hooks run once in the last segment, twice in those before it.",
-    where=("nn.Linear layers", "its input needs a gradient"),
+    where=("nn.Linear layers", "its input requires grad"),
     source=f'docs: {PARTS} "All segments except the last will not store the intermediate activations"',
     asked="checkpoint_sequential hook called twice except last chunk",
     needs=f"{PARTS}(use_reentrant)",

@@ -4,7 +4,7 @@ from suites.modes.sources import COMPILE
 
 IN_PLACE = (COMPILE, "torch.nn.Module.compile")
 AOT = "backend='aot_eager'"
-OWN = "the module's forward is your own"
+OWN = "forward is your own"
 #: What torch says of it.
 PAGE = "https://docs.pytorch.org/docs/stable/torch.compiler_nn_module.html"
 GUARDS = "code: torch/_dynamo/config.py"

@@ -76,7 +76,7 @@ def test_own_graph(subject: Subject, kind: str, by: int) -> None:
 @clause(
     "modes.compile.breaks",
     says="A backward hook on an inner module breaks the graph of a compiled module.",
-    where="forwards are your own",
+    where="forward is your own",
     source=BREAKS,
     asked="full backward hook graph break torch compile slow",
     needs=COMPILE,

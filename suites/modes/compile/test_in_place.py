@@ -39,7 +39,7 @@ def compiled_in_place(net: Any, **options: Any) -> Any:
 @clause(
     "modes.compile.in_place_global",
     says="After Module.compile() a global forward (pre-)hook runs as often as in eager mode, and in the same order.",
-    where=("forwards are your own", EAGER),
+    where=("forward is your own", EAGER),
     see="modes.compile.global",
     source='code: torch/_dynamo/eval_frame.py "please try using `module.compile()`"',
     asked="model.compile() instead of torch.compile(model) global hooks no extra call",
@@ -61,7 +61,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
 @clause(
     "modes.compile.in_place_late",
     says="After Module.compile() and a call, a hook added to it runs, a first one inside when it compiles anew.",
-    where=("forwards are your own", EAGER),
+    where=("forward is your own", EAGER),
     see=("modes.compile.late_inner", "modes.compile.late_outer"),
     source="measured",
     asked="model.compile() hooks added later which ones run",

@@ -20,7 +20,7 @@ LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after c
 @clause(
     "modes.compile.late_inner",
     says="A first hook added to an inner module after a compiled call is ignored until torch compiles anew.",
-    where=("forwards are your own", "inner modules had no hooks"),
+    where=("forward is your own", "inner modules had no hooks"),
     source=(LATE, NOTICED, ISSUE + "117758"),
     asked="torch.compile hook on submodule not called after first run added later ignored silently",
     needs=COMPILE,
@@ -162,7 +162,7 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
 @clause(
     "modes.compile.other_shape",
     says="With dynamic=False a forward hook added too late to an inner module runs for new input shapes only.",
-    where=("forwards are your own", EAGER),
+    where=("forward is your own", EAGER),
     see="modes.compile.late_inner",
     source="measured",
     asked="compiled model hook only fires for some batch sizes recompile",
@@ -195,7 +195,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
 @clause(
     "modes.compile.dynamic_shape",
     says="A forward hook added to an inner module after calls of one size above 1 runs from a second such size on.",
-    where=("forwards are your own", EAGER),
+    where=("forward is your own", EAGER),
     see="modes.compile.other_shape",
     source="measured",
     asked="torch compile dynamic shapes recompile late hook suddenly starts firing variable length",

@@ -119,7 +119,7 @@ def test_wrapper_mixing(subject: Subject, late: bool) -> None:
 @clause(
     "modes.compile.global",
     says="A global forward (pre-)hook that returns None runs once more in a compiled call: for the wrapper.",
-    where=("forwards are your own", EAGER),
+    where=("forward is your own", EAGER),
     see="modes.compile.global_late",
     source=TIMES,
     asked="global forward hook called extra time optimizedmodule torch compile fire twice",
@@ -143,7 +143,7 @@ def test_global(subject: Subject, pre: bool, calls: int) -> None:
 @clause(
     "modes.compile.global_returns",
     says="What a global forward hook returns is used once more in a call of what torch.compile returns.",
-    where=("forwards are your own", EAGER),
+    where=("forward is your own", EAGER),
     source=TIMES,
     asked="global forward hook modifies output twice torch compile valueerror",
     needs=COMPILE,
@@ -174,7 +174,7 @@ def test_global_returns(subject: Subject, by: int) -> None:
 @clause(
     "modes.compile.global_backward",
     says="A global full backward (pre-)hook runs once more in a pass through what torch.compile returns.",
-    where=("forwards are your own", EAGER),
+    where=("forward is your own", EAGER),
     source=TIMES,
     asked="register_module_full_backward_hook with torch compile graphmodule called",
     needs=COMPILE,

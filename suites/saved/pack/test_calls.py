@@ -34,7 +34,7 @@ def test_each(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.pack.once",
     says="For x * y a pack hook is called once for each factor, however many backward passes follow.",
-    where=("both need a gradient", "no pass has create_graph=True"),
+    where="both require grad",
     source=f'{NOTE} "We guarantee that ``pack_hook`` will only be called once"',
     asked="is pack hook called again on second backward retain_graph how often",
     needs=HAS,
@@ -47,7 +47,7 @@ def test_once(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.pack.order",
     says="x * y packs y first, then x.",
-    where="both need a gradient",
+    where="both require grad",
     source="measured",
     asked="order of pack hook calls which factor first changed after upgrade index activations by counter",
     needs=HAS,

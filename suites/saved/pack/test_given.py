@@ -18,7 +18,7 @@ ABOUT = "saved_tensors_hooks"
 @clause(
     "saved.pack.same_object",
     says="The pack hook for x * y is given x and y themselves, leaves or not.",
-    where="both need a gradient",
+    where="both require grad",
     source=f'{CONTEXT_NOTE} "the input to ``pack_hook`` is a live tensor that still carries its ``grad_fn``"',
     asked="identify parameter in pack hook is tensor same object skip weights when offloading activations data_ptr id",
     needs=HAS,
@@ -91,7 +91,7 @@ def test_integers(subject: Subject, indices: List[int]) -> None:
 @clause(
     "saved.pack.function",
     says="What a Function gives to save_for_backward is packed; a tensor that it keeps as ctx.name is not.",
-    where="an input of the Function needs a gradient",
+    where="an input of the Function requires grad",
     source=FUNCTION,
     asked="custom autograd Function ctx.save_for_backward pack hook ctx attribute not offloaded",
     needs=HAS,
@@ -148,7 +148,7 @@ def test_recording(subject: Subject, calls: int) -> None:
 @clause(
     "saved.pack.enabled",
     says="If a pack hook calls sin() on its argument with gradients on, the pack hook is called for that sin(), too.",
-    where="its argument needs a gradient",
+    where="its argument requires grad",
     source="measured",
     asked="RecursionError maximum recursion depth exceeded in pack hook enable_grad inside",
     needs=HAS,

@@ -89,7 +89,7 @@ def test_used(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.unpack.both",
     says="A pass unpacks both factors of x * y, also where autograd.grad asks for the gradient of one.",
-    where="both need a gradient",
+    where="both require grad",
     source="measured",
     asked="unpack hook called for activation that gradient does not need autograd.grad of one input",
     needs=HAS,

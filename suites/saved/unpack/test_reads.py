@@ -86,7 +86,7 @@ def test_attribute(subject: Subject, looks: int, passes: int) -> None:
 @clause(
     "saved.unpack.grad_fn",
     says="What is unpacked has the grad_fn of what was packed, whatever the hooks return, and is another object.",
-    where="what was packed needs a gradient",
+    where="what was packed requires grad",
     source=f'{NOTE} "any autograd-related metadata can be ignored as they will be overwritten during"',
     asked="unpacked tensor requires_grad and grad_fn restored after detach numpy double backward works",
     needs=HAS,

@@ -124,7 +124,7 @@ rows("retain.versions.detached", "retain.keep")(
     ),
     (
         "attribute_of_root",
-        "retains_grad is True on every inner tensor, whether its gradient is kept or not.",
+        "retains_grad is True on every non-leaf tensor, whether its gradient is kept or not.",
         partial(patch_attribute, read=lambda self, value: not self.is_leaf),
     ),
     (

@@ -286,7 +286,7 @@ def unreached_input_called(right: Any, *given: Any, **options: Any) -> Any:
 
 @patched(Tensor, "mul_", "gradient.inplace")
 def hooks_move_along(right: Any, self: Any, by: Any) -> Any:
-    """The hooks of an inner tensor move to its new version when mul_() changes it in place."""
+    """The hooks of a non-leaf tensor move to its new version when mul_() changes it in place."""
     hooks = (self._backward_hooks or {}) if self.grad_fn is not None else {}
     result = right(self, by)
     for key in list(hooks):
