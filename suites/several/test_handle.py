@@ -30,9 +30,6 @@ ABOUT = "register_multi_grad_hook"
 EITHER = by_contract(lambda contract: st.sampled_from(available(contract, ("multi_all", "multi_any"))))
 
 
-# --- both modes --------------------------------------------------------------------------------
-
-
 @clause(
     "several.handle.none_reached",
     says="A multi-grad hook on leaves is not called in a backward() that reaches none of them.",
