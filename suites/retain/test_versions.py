@@ -93,7 +93,7 @@ def test_hook_stays(subject: Subject, plan: Plan) -> None:
 @clause(
     "retain.versions.used_before",
     says="Uses of y before y.mul_() do not count in the gradient kept for y.",
-    where=("there is no view", "one backward()"),
+    where=("there is not a view", "one backward()"),
     source=FOLLOWS,
     asked="skip connection branch from activation prior to inplace add_ missing "
     "in stored gradient residual retain_grad lost after inplace change",
