@@ -1,6 +1,6 @@
 """Modules and hooks for tests that play no plan, and what becomes of a call."""
 
-from typing import Any, Callable, List, Sequence, Type
+from typing import Any, Callable, List, Sequence, Tuple, Type
 
 from hypothesis import strategies as st
 
@@ -58,3 +58,20 @@ def raised(action: Callable[[], Any], *errors: Type[BaseException]) -> str:
     except errors as error:
         return type(error).__name__
     return "none"
+
+
+def at_once(work: Callable[..., Any], arguments: Sequence[Tuple[Any, ...]]) -> None:
+    """Call `work` with each of these arguments, in threads of their own that all begin at once."""
+    import threading
+
+    start = threading.Barrier(len(arguments))
+
+    def begin(*given: Any) -> None:
+        start.wait()
+        work(*given)
+
+    threads = [threading.Thread(target=begin, args=given) for given in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, InPlace, Plan, Scale, hooks_of
 from suites.names import IN_ORDER
 from suites.several.plans import (
@@ -33,35 +34,44 @@ ABOUT = "register_multi_grad_hook"
 
 #: Those that a pass reaches whichever root it begins at.
 BELOW = ("x0", "m1.weight", INNER)
+#: One or two tensors, each of them twice.
+TWICE = st.lists(st.sampled_from(LISTED), min_size=1, max_size=2).map(lambda some: (*some, *some[::-1]))
 DISTINCT = st.lists(st.sampled_from(LISTED), min_size=1, max_size=4, unique=True).map(tuple)
 
 
-@clause(
-    "several.all.once",
-    says='backward() calls a multi-grad hook of mode "all" once, with the list of its gradients.',
-    where=("backward() reaches all of them, begins at none", "no pass inside"),
-    see=("several.root.alone", "several.root.and_another", "several.inside.fewer", "several.kept.converted"),
-    source=ALL,
-    asked="run one callback after all parameter gradients are computed, once per backward",
-    needs=HAS_ALL,
+@each(
+    Row(
+        "several.all.once",
+        'backward() calls a multi-grad hook of mode "all" once, with the list of its gradients.',
+        ALL,
+        where=("backward() reaches all of them, begins at none", "no pass inside"),
+        see=("several.root.alone", "several.root.and_another", "several.inside.fewer", "several.kept.converted"),
+        asked="run one callback after all parameter gradients are computed, once per backward",
+        needs=HAS_ALL,
+        draws=lambda: hooked("multi_all", SOME, passes(BOTH)),
+    ),
+    Row(
+        "several.all.each_pass",
+        'Each backward() calls a multi-grad hook of mode "all", with the gradients of its pass.',
+        ALL,
+        where=("backward() reaches some of them, begins at none", "no pass inside"),
+        see="several.kept.converted",
+        asked="does register_multi_grad_hook fire on every training step or do i have to register it again",
+        needs=HAS_ALL,
+        draws=lambda: hooked("multi_all", SOME, passes(BOTH, 2, 4)),
+    ),
+    Row(
+        "several.all.same_tensor_twice",
+        'A multi-grad hook of mode "all" that is given a tensor twice gets the gradient of this tensor twice.',
+        "measured",
+        where="backward() reaches the tensor and begins at none",
+        asked="tied weights listed two times in register_multi_grad_hook is the gradient there twice",
+        needs=HAS_ALL,
+        draws=lambda: hooked("multi_all", TWICE, passes(BOTH)),
+    ),
+    plan=lambda row: on_products(row.draws()),
 )
-@given(plan=on_products(hooked("multi_all", SOME, passes(BOTH))))
-def test_once(subject: Subject, plan: Plan) -> None:
-    grad = gradients(plan, starts(plan)[0])
-    assert subject.holds(plan).seen_by("h") == [([grad[name] for name in listed(plan)],)]
-
-
-@clause(
-    "several.all.each_pass",
-    says='Each backward() calls a multi-grad hook of mode "all", with the gradients of its pass.',
-    where=("backward() reaches some of them, begins at none", "no pass inside"),
-    see="several.kept.converted",
-    source=ALL,
-    asked="does register_multi_grad_hook fire on every training step or do i have to register it again",
-    needs=HAS_ALL,
-)
-@given(plan=on_products(hooked("multi_all", SOME, passes(BOTH, 2, 4))))
-def test_each_pass(subject: Subject, plan: Plan) -> None:
+def in_each_pass(subject: Subject, plan: Plan, *, row: Any) -> None:
     found = [gradients(plan, start) for start in starts(plan)]
     assert subject.holds(plan).seen_by("h") == [([grad[name] for name in listed(plan)],) for grad in found]
 
@@ -121,28 +131,6 @@ def test_undefined(subject: Subject, uses: List[int], silent: int) -> None:
     undefined = 0.0 if subject.value == "zero" else None
     expected = [[float(by) if by else undefined for by in uses] + [undefined] * silent]
     assert seen == ([] if subject.value == "waits" else expected)
-
-
-@clause(
-    "several.all.same_tensor_twice",
-    says='A multi-grad hook of mode "all" that is given a tensor twice gets the gradient of this tensor twice.',
-    where="backward() reaches the tensor and begins at none",
-    source="measured",
-    asked="tied weights listed two times in register_multi_grad_hook is the gradient there twice",
-    needs=HAS_ALL,
-)
-@given(
-    plan=on_products(
-        hooked(
-            "multi_all",
-            st.lists(st.sampled_from(LISTED), min_size=1, max_size=2).map(lambda some: (*some, *some[::-1])),
-            passes(BOTH),
-        )
-    )
-)
-def test_same_tensor_twice(subject: Subject, plan: Plan) -> None:
-    grad = gradients(plan, starts(plan)[0])
-    assert subject.holds(plan).seen_by("h") == [([grad[name] for name in listed(plan)],)]
 
 
 @st.composite

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.clause import clause
 from fixtures.judge.subject import Subject
+from suites.hooking import at_once
 from suites.several.sources import DOCS, HAS_ALL
 from suites.tensors import item, leaf
 
@@ -140,24 +141,16 @@ def test_checkpoint(subject: Subject, values: Sequence[int], inside: Sequence[bo
 )
 @given(passes=st.lists(st.integers(1, 12), min_size=2, max_size=4))
 def test_threads(subject: Subject, passes: List[int]) -> None:
-    import threading
-
     import torch
 
     seen: List[Any] = []
     x, y = leaf(1), leaf(1)
     torch.autograd.graph.register_multi_grad_hook((x, y), lambda grads: seen.append([item(grad) for grad in grads]))
-    start = threading.Barrier(len(passes))
 
     def work(factor: int, times: int) -> None:
-        start.wait()
         for _ in range(times):
             (factor * (x * y)).backward()
 
-    threads = [threading.Thread(target=work, args=one) for one in enumerate(passes, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, list(enumerate(passes, 1)))
     run = passes if subject.value == "each" else passes[:1]
     assert sorted(seen) == [[float(factor)] * 2 for factor, times in enumerate(run, 1) for _ in range(times)]

@@ -1,7 +1,7 @@
 """Hooks under autograd.grad, which asks for the gradients of some tensors only."""
 
 from math import prod
-from typing import List
+from typing import Any, List
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.judge.table import Row, each
 from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
 from suites.gradient.asked.plans import asking
 from suites.gradient.plans import INNER, NET, ROOT, answer, hooks_when_asked
@@ -20,15 +21,17 @@ from suites.tensors import leaf, multiplies
 ABOUT = "register_hook"
 
 ALWAYS = 'note: autograd.html#backward-hooks-execution "the hook register to that Tensor will always be executed"'
-HOOKED = (
+TRAVERSED = (
+    "code: torch/include/torch/csrc/autograd/node.h "
+    '"tensor_pre_hook is executed as long as the engine traverses over it"'
+)
+READINGS = (
     Reading(
         "called",
         ">=2.0",
         "Asked for one tensor alone, autograd.grad calls its tensor hooks and returns what they leave.",
         {"hooks_when_asked": True},
     ),
-)
-CAPTURED = (
     Reading(
         "not called",
         "<2.0",
@@ -41,20 +44,36 @@ CAPTURED = (
 WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forward(), Ask(("x0",))))
 
 
-@clause(
-    "gradient.asked.inputs",
-    says="autograd.grad(z, x) calls the tensor hooks of x and returns what they leave.",
-    where=("z is made from x", "no tensor is changed in place"),
-    see="gradient.asked.together_with_a_leaf",
-    source=(ALWAYS, HOOKS_IN_ORDER, "https://github.com/pytorch/pytorch/issues/35802"),
-    asked="does register_hook on image affect torch autograd grad result "
-    "saliency adversarial attack modified gradient autograd.grad",
-    concern="tensor ?asked",
-    readings=HOOKED + CAPTURED,
-    witness=WITNESS,
+@each(
+    Row(
+        "gradient.asked.inputs",
+        "autograd.grad(z, x) calls the tensor hooks of x and returns what they leave.",
+        (ALWAYS, HOOKS_IN_ORDER, "https://github.com/pytorch/pytorch/issues/35802"),
+        where=("z is made from x", "no tensor is changed in place"),
+        see="gradient.asked.together_with_a_leaf",
+        asked="does register_hook on image affect torch autograd grad result "
+        "saliency adversarial attack modified gradient autograd.grad",
+        concern="tensor ?asked",
+        readings=READINGS,
+        witness=WITNESS,
+        times=1,
+    ),
+    Row(
+        "gradient.asked.same_input_twice",
+        "autograd.grad(z, (y, y)) calls each tensor hook of y once; both results are what they leave.",
+        (TRAVERSED, HOOKS_IN_ORDER),
+        where=("z is made from y", "no tensor is changed in place"),
+        see="gradient.asked.together_with_a_leaf",
+        asked="duplicate entries in inputs of torch autograd grad "
+        "does register_hook fire double shared list autograd.grad",
+        concern="tensor ?twice",
+        readings=READINGS,
+        witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),
+        times=2,
+    ),
+    plan=lambda row: st.sampled_from(["x0", "m1.weight", INNER]).flatmap(lambda on: asking((on,) * row.times, (on,))),
 )
-@given(plan=st.sampled_from(["x0", "m1.weight", INNER]).flatmap(lambda on: asking((on,), (on,))))
-def test_inputs(subject: Subject, plan: Plan) -> None:
+def one_tensor_alone(subject: Subject, plan: Plan, *, row: Any) -> None:
     hooks_when_asked(subject, plan)
 
 
@@ -222,28 +241,6 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
     assert set(trace.calls()) <= {hook.label for hook in hooks_of(plan) if hook.on in question.inputs}
     reached = dict(zip(("m0.weight", "m0.other"), question.grads))[question.inputs[0]] is not None
     assert (answer(trace) != (None,)) == reached
-
-
-@clause(
-    "gradient.asked.same_input_twice",
-    says="autograd.grad(z, (y, y)) calls each tensor hook of y once; both results are what they leave.",
-    where=("z is made from y", "no tensor is changed in place"),
-    see="gradient.asked.together_with_a_leaf",
-    source=(
-        (
-            "code: torch/include/torch/csrc/autograd/node.h "
-            '"tensor_pre_hook is executed as long as the engine traverses over it"'
-        ),
-        HOOKS_IN_ORDER,
-    ),
-    asked="duplicate entries in inputs of torch autograd grad does register_hook fire double shared list autograd.grad",
-    concern="tensor ?twice",
-    readings=HOOKED + CAPTURED,
-    witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),
-)
-@given(plan=st.sampled_from(["x0", "m1.weight", INNER]).flatmap(lambda on: asking((on, on), (on,))))
-def test_same_input_twice(subject: Subject, plan: Plan) -> None:
-    hooks_when_asked(subject, plan)
 
 
 @clause(

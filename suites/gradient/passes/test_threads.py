@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.judge.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from suites.hooking import at_once
 from suites.tensors import leaf
 
 ABOUT = "register_hook"
@@ -69,23 +70,15 @@ def test_calling_thread(subject: Subject) -> None:
 )
 @given(passes=st.lists(st.integers(1, 12), min_size=2, max_size=4))
 def test_two_threads(subject: Subject, passes: List[int]) -> None:
-    import threading
-
     seen: List[float] = []
     x = leaf(1)
     x.register_hook(lambda grad: seen.append(grad.item()))
-    start = threading.Barrier(len(passes))
 
     def work(factor: int, times: int) -> None:
-        start.wait()
         for _ in range(times):
             (factor * x).backward()
 
-    threads = [threading.Thread(target=work, args=one) for one in enumerate(passes, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, list(enumerate(passes, 1)))
     run = passes if subject.value == "each" else passes[:1]
     assert sorted(seen) == [float(factor) for factor, times in enumerate(run, 1) for _ in range(times)]
 
@@ -102,25 +95,17 @@ def test_two_threads(subject: Subject, passes: List[int]) -> None:
 )
 @given(passes=st.lists(st.integers(1, 12), min_size=2, max_size=4))
 def test_one_graph(subject: Subject, passes: List[int]) -> None:
-    import threading
-
     seen: List[str] = []
     x = leaf(1)
     y = 2 * x
     x.register_hook(lambda grad: seen.append("leaf"))
     y.register_hook(lambda grad: seen.append("inner"))
-    start = threading.Barrier(len(passes))
 
     def work(times: int) -> None:
-        start.wait()
         for _ in range(times):
             y.backward(retain_graph=True)
 
-    threads = [threading.Thread(target=work, args=(times,)) for times in passes]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, [(times,) for times in passes])
     run = sum(passes) if subject.value == "each" else passes[0]
     assert sorted(seen) == ["inner"] * run + ["leaf"] * run
 
