@@ -14,7 +14,6 @@ from fixtures.state.plan import StatePlan
 from suites.saving import ASSIGN, NEEDS, OF_BUFFERS, OF_MODULES, OF_PARAMETERS, called, keys, numbers, prefixes, seen
 
 EVERY = (NEEDS["parameter"], NEEDS["buffer"], NEEDS["module"])
-INVOKED = f'{OF_PARAMETERS} "will be called every time :func:`register_parameter` is invoked"'
 BUFFER_INVOKED = f'{OF_BUFFERS} "will be called every time :func:`register_buffer` is invoked"'
 MODULE_INVOKED = f'{OF_MODULES} "will be called every time :func:`register_module` is invoked"'
 
@@ -39,7 +38,7 @@ def of_sort(program: StatePlan, sort: str) -> Any:
     Row(
         "registration.calls.parameter_method",
         "register_parameter() with a parameter calls the parameter registration hooks, once each.",
-        INVOKED,
+        f'{OF_PARAMETERS} "will be called every time :func:`register_parameter` is invoked"',
         asked="intercept register_parameter global hook for every parameter of every layer",
         needs=NEEDS["parameter"],
         sort="parameter",
