@@ -32,8 +32,6 @@ AFFECTED = f'{LOAD_POST} "are affected by modifications the hook makes"'
 # --- what a clause needs -----------------------------------------------------------------------
 
 NEEDS = {name: kind.need for name, kind in KINDS.items() if kind.since}
-#: Hooks of registering, of all three sorts.
-EVERY_SORT = (NEEDS["parameter"], NEEDS["buffer"], NEEDS["module"])
 ASSIGN = "torch.nn.Module.load_state_dict(assign)"
 EXTRA = "torch.nn.Module.set_extra_state"
 TRANSIENT = "torch.nn.Module.register_buffer(persistent)"

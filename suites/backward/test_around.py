@@ -12,8 +12,8 @@ from fixtures.draw.plans import FACTORS, NUMBERS, available, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
 from suites.backward.plans import MAYBE_SCALE, NO_INPUT, PAIR, row, script
-from suites.backward.sources import BEFORE_FORWARD, PRE_REPLACES, RULE_2, TESTS
-from suites.names import FULL, PRE
+from suites.backward.sources import PRE_REPLACES, RULE_2, TESTS
+from suites.names import EXECUTION, FULL, PRE
 
 ABOUT = "register_backward_hook"
 #: Whether a plan has a pre-hook besides, where a torch has them.
@@ -94,7 +94,7 @@ def test_parameters_last(subject: Subject, plan: Plan) -> None:
     says="Tensor hooks that forward sets on x or y run between full backward pre-hook and full backward hook.",
     where=("x and y = m(x) are tensors", "x gets a gradient from y"),
     see="backward.firing.independent_output",
-    source=BEFORE_FORWARD,
+    source=f'{EXECUTION} "applied to the inputs of the module before forward"',
     asked="order of register_hook on intermediate activations within "
     "layer code versus module backward hooks fires first",
     needs=PRE,

@@ -10,7 +10,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS
 from fixtures.judge.subject import Subject
 from suites.backward.modules import module_of
-from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, PRE_IN_PLACE, TESTS
+from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, TESTS
 from suites.names import FULL, PRE
 
 ERRORS = "https://github.com/pytorch/pytorch/pull/56093"
@@ -246,7 +246,7 @@ def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
     "backward.inplace.pre_input",
     says="With a full backward pre-hook a module changing its input in place raises RuntimeError.",
     where="inputs are positional tensors that require grad",
-    source=PRE_IN_PLACE,
+    source=f'{PRE_DOCS} "Modifying inputs inplace is not allowed when using backward hooks"',
     asked="register_full_backward_pre_hook with inplace relu crash view modified inplace "
     "BackwardHookFunctionBackward view modified inplace relu after full backward hook",
     needs=PRE,

@@ -15,7 +15,7 @@ from fixtures.plan.grammar import Forward, Freeze, Give, Hook, Input, Leaf, Of, 
 from fixtures.play.trace import Trace
 from suites.backward.modules import outcome_of
 from suites.backward.plans import returning
-from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, ONLY_NONE, OUTPUT_VIEW, PRE_DOCS, PRE_VIEW
+from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, ONLY_NONE, OUTPUT_VIEW, PRE_DOCS
 from suites.hooking import SOME
 from suites.names import FROM_OUTPUT, FULL, GLOBAL_FORWARD, PAST_THE_OUTPUT, PRE, UNDER_NO_GRAD
 from suites.tensors import item
@@ -160,7 +160,7 @@ def same(trace: Trace) -> List[bool]:
     Row(
         "backward.objects.pre",
         "Where an input needs a gradient, a full backward pre-hook alone replaces all inputs by new tensors.",
-        PRE_VIEW,
+        f'{PRE_DOCS} "its forward function will receive a view of each Tensor passed to the Module"',
         asked="does register_full_backward_pre_hook copy arguments identity id differs not same object view",
         where="inputs are positional tensors",
         needs=PRE,

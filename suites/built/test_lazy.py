@@ -12,7 +12,6 @@ from suites.names import ISSUE
 from suites.tensors import outcome
 
 LAZY = "torch.nn.LazyLinear"
-AFTERWARD = 'docs: torch.nn.modules.lazy.LazyModuleMixin "afterward they contain regular"'
 #: What a pre-hook may see of the weight of a lazy module.
 MADE, NOT_MADE = "Parameter", "UninitializedParameter"
 
@@ -72,7 +71,7 @@ def test_around(subject: Subject, depth: int, calls: int) -> None:
 @clause(
     "built.lazy.gone",
     says="After its first call a LazyLinear has no hook of its own left; forward hooks of the user stay.",
-    source=AFTERWARD,
+    source='docs: torch.nn.modules.lazy.LazyModuleMixin "afterward they contain regular"',
     asked="LazyLinear becomes Linear after first forward hooks left initialize hook removed",
     needs=LAZY,
     about="register_forward_hook",

@@ -13,7 +13,6 @@ from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO
 EACH_ACCESS = (
     'docs: torch.nn.utils.parametrize.register_parametrization "the module will return the parametrized version"'
 )
-CACHED = 'docs: torch.nn.utils.parametrize.cached "computed and cached the first time"'
 PARAMETRIZED = "torch.nn.utils.parametrize.register_parametrization"
 
 
@@ -86,7 +85,7 @@ def test_computed(subject: Subject, later: int) -> None:
 @clause(
     "built.parametrize.accesses",
     says="A forward hook on a parametrization is called at each access of the parameter, in cached() at the first.",
-    source=(EACH_ACCESS, CACHED),
+    source=(EACH_ACCESS, 'docs: torch.nn.utils.parametrize.cached "computed and cached the first time"'),
     asked="parametrization forward called many times per step cached how often is my hook on parametrization run",
     needs="torch.nn.utils.parametrize.cached",
     about="register_forward_hook",

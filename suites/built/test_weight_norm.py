@@ -14,8 +14,6 @@ ABOUT = "register_forward_pre_hook"
 #: They compute the weight anew in each call.
 COMPUTE = ["weight_norm", "spectral_norm", "prune"]
 
-BEFORE_FORWARD = 'docs: torch.nn.utils.weight_norm "tensor from the magnitude and direction before every"'
-
 
 @clause(
     "built.weight_norm.weight",
@@ -64,7 +62,7 @@ def test_computed(subject: Subject, way: str, later: int) -> None:
 @clause(
     "built.weight_norm.place",
     says="torch.nn.utils.weight_norm makes m.weight in a forward pre-hook: earlier pre-hooks find the last call's.",
-    source=BEFORE_FORWARD,
+    source='docs: torch.nn.utils.weight_norm "tensor from the magnitude and direction before every"',
     asked="forward_pre_hook sees stale weight with weight_norm order of hooks weight not updated yet",
     value=True,
     wrong={"first of all": False},

@@ -9,7 +9,6 @@ from fixtures.plan.grammar import Plan, hooks_of
 from suites.tensors import in_some_mode, is_recast
 
 ABOUT = "register_forward_pre_hook"
-MODIFIED = 'docs: torch.nn.Module.register_forward_pre_hook "The hook can modify the input"'
 
 
 @clause(
@@ -17,7 +16,7 @@ MODIFIED = 'docs: torch.nn.Module.register_forward_pre_hook "The hook can modify
     says="A tensor that a forward pre-hook returns replaces the only input, whatever its shape, dtype or strides.",
     where="inputs are positional",
     see="input.keywords.only_a_pair",
-    source=(MODIFIED, "measured"),
+    source=('docs: torch.nn.Module.register_forward_pre_hook "The hook can modify the input"', "measured"),
     asked="can pre hook resize cast half or transpose data before conv layer change batch size noncontiguous",
     level="observed",
 )

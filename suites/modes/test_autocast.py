@@ -156,7 +156,7 @@ def pre(subject: Subject, way: str, to: str, *, row: Any) -> None:
 @clause(
     "modes.autocast.full",
     says="In autocast to bfloat16 full backward hooks on nn.Linear get bfloat16 grad_output, float32 grad_input.",
-    where=("float32 positional x requires grad", "there is no other hook"),
+    where=("float32 positional x requires grad", "no other hook"),
     see="backward.values.full_given",
     source=CASTS,
     asked="amp autocast register_full_backward_hook grad_output bfloat16 grad_input float32 dtype mixed precision",
@@ -182,7 +182,7 @@ def test_full(subject: Subject, way: str, hooks: int, inside: bool) -> None:
         "measured",
         asked="hook has changed the type of value was torch.FloatTensor "
         "got BFloat16 backward hook amp autocast grad_input",
-        where=("float32 positional x requires grad", "there is no other hook"),
+        where=("float32 positional x requires grad", "no other hook"),
         see="modes.autocast.full",
         needs=(NEEDS, FULL),
         kind="full_backward",
@@ -198,7 +198,7 @@ def test_full(subject: Subject, way: str, hooks: int, inside: bool) -> None:
         "measured",
         asked="hook has changed the type of value was CPUBFloat16Type "
         "got torch.FloatTensor backward pre hook amp grad_output",
-        where=("float32 positional x requires grad", "there is no other hook"),
+        where=("float32 positional x requires grad", "no other hook"),
         needs=(NEEDS, PRE),
         kind="full_backward_pre",
         is_given="bfloat16",

@@ -16,7 +16,6 @@ from suites.modes.sources import BUCKET
 from suites.names import POST_ACCUMULATE
 from suites.tensors import multiplies, outcome
 
-AGAIN = 'docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook "can only be registered once"'
 INPUT = "an input by position needs grad, output is a tensor"
 #: A bucket has what was in .grad, too.
 REGISTER = "docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook"
@@ -264,7 +263,7 @@ def test_no_sync(subject: Subject, inside: int, view: bool) -> None:
     "modes.distributed.comm_again",
     says="A second register_comm_hook on a DistributedDataParallel raises RuntimeError.",
     where="both hooks are functions of state and bucket",
-    source=AGAIN,
+    source='docs: torch.nn.parallel.DistributedDataParallel.register_comm_hook "can only be registered once"',
     asked="register_comm_hook or register_builtin_comm_hook can only be called once replace comm hook DDP",
     needs=BUCKET,
     value="RuntimeError",

@@ -32,7 +32,6 @@ from suites.names import ISSUE
 from suites.tensors import multiplies, outcome
 
 ABOUT = FORWARD_APIS
-VECTORIZES = 'docs: torch.func.vmap "pushes the map into PyTorch operations called by"'
 
 
 def transformed(way: str, function: Callable[[Any], Any], x: Any) -> float:
@@ -130,7 +129,7 @@ def parameter(subject: Subject, path: str, hooks: int, passes: int, *, row: Any)
     "modes.func.vmap_forward",
     says="In vmap a forward hook or pre-hook is called once for the batch, with tensors of the shape of one sample.",
     where="chunk_size= is left out",
-    source=VECTORIZES,
+    source='docs: torch.func.vmap "pushes the map into PyTorch operations called by"',
     asked="forward hook inside vmap shape of activations per sample batch dimension missing called once",
     level="observed",
     needs="torch.func.vmap",

@@ -39,7 +39,6 @@ MAKE_FX = "torch.fx.experimental.proxy_tensor.make_fx"
 #: Which modules stay whole.
 LEAF = 'docs: torch.fx.Tracer.is_leaf_module "Modules in the PyTorch standard library namespace"'
 THROUGH = 'docs: torch.fx.Tracer.is_leaf_module "All other modules are traced through and"'
-COPIED = 'code: torch/fx/graph_module.py "in the future as well if needed"'
 
 
 @clause(
@@ -179,7 +178,7 @@ def test_inner_legacy(subject: Subject, hooks: int) -> None:
     Row(
         "modes.fx.copy",
         "copy.deepcopy of a GraphModule drops the forward and backward hooks that were registered on it.",
-        COPIED,
+        'code: torch/fx/graph_module.py "in the future as well if needed"',
         asked="deepcopy GraphModule loses forward hooks quantization prepare_fx convert_fx hook gone",
         level="observed",
         needs=(TRACE, FULL),

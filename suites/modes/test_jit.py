@@ -35,11 +35,7 @@ from suites.names import FULL, ISSUE, PRE, PULL
 from suites.tensors import multiplies, outcome
 
 ABOUT = APIS
-RUNS = 'docs: torch.jit.trace "recording the operations performed on all"'
 COMPILED = PULL + "49544"
-IGNORED = ISSUE + "34329"
-REFUSED = 'code: torch/jit/_trace.py "Modules that have backward hooks assigned can\'t be compiled: "'
-UNSUPPORTED = 'code: torch/jit/_script.py " is not supported on ScriptModules"'
 
 
 def traced(net: Any) -> Any:
@@ -68,7 +64,7 @@ def typed(net: Any, path: str, kind: str, by: int) -> None:
     "modes.jit.trace_forward",
     says="Calls of what torch.jit.trace made run no forward hook of the module, but use what these returned before.",
     where="they were there when it was traced",
-    source=(RUNS, PULL + "23613"),
+    source=('docs: torch.jit.trace "recording the operations performed on all"', PULL + "23613"),
     asked="torch.jit.trace forward hook baked into traced model hook not called anymore after tracing",
     level="implied",
     about=FORWARD_APIS,
@@ -116,7 +112,7 @@ def test_trace_checks(subject: Subject, path: str, kind: str) -> None:
     Row(
         "modes.jit.trace_backward",
         "torch.jit.trace raises ValueError for a module that, itself or inside, has a full or a legacy backward hook.",
-        REFUSED,
+        'code: torch/jit/_trace.py "Modules that have backward hooks assigned can\'t be compiled: "',
         asked="ValueError Modules that have backward hooks assigned "
         "can't be compiled jit trace tensorboard add_graph onnx",
         about=("register_full_backward_hook", "register_backward_hook"),
@@ -337,7 +333,7 @@ def test_script_untyped(subject: Subject, path: str, kind: str) -> None:
 @clause(
     "modes.jit.script_backward",
     says="torch.jit.script drops the backward hooks of a module and of the modules in it, with no error.",
-    source=(IGNORED, ISSUE + "51969"),
+    source=(ISSUE + "34329", ISSUE + "51969"),
     asked="torch.jit.script backward hooks ignored silently gradient not captured",
     about=BACKWARD_APIS,
     value="dropped",
@@ -358,7 +354,7 @@ def test_script_backward(subject: Subject, path: str, kind: str, by: int) -> Non
     "modes.jit.register",
     says="Registering a hook on what torch.jit.script made or torch.jit.load read raises RuntimeError.",
     where="it is a forward or a backward hook of a module",
-    source=(UNSUPPORTED, ISSUE + "86818"),
+    source=('code: torch/jit/_script.py " is not supported on ScriptModules"', ISSUE + "86818"),
     asked="register_forward_hook is not supported on ScriptModules RuntimeError loaded model features",
     value="RuntimeError",
     wrong={"accepted": "accepted"},

@@ -5,9 +5,7 @@ POST_HOOK = "docs: torch.optim.Optimizer.register_step_post_hook"
 GLOBAL = 'docs: torch.optim.optimizer.register_optimizer_step_pre_hook "Register a pre hook common to all optimizers"'
 BEFORE = f'{PRE_HOOK} "which will be called before optimizer step"'
 AFTER = f'{POST_HOOK} "which will be called after optimizer step"'
-GIVEN = f'{PRE_HOOK} "hook(optimizer, args, kwargs) -> None or modified args and kwargs"'
 REPLACES = f'{PRE_HOOK} "the transformed values are returned as a tuple containing the new_args and new_kwargs"'
-REMOVES = f'{PRE_HOOK} "a handle that can be used to remove the added hook by calling"'
 CODE = "code: torch/optim/optimizer.py"
 
 OWN = "torch.optim.Optimizer.register_step_pre_hook"

@@ -12,13 +12,13 @@ from fixtures.plan.grammar import Plan, hooks_of
 from suites.hooking import raised
 from suites.optimizer.optimizers import WHEN, optimizer, weight_of
 from suites.optimizer.plans import hooks, stepped
-from suites.optimizer.sources import AFTER, ALL, CODE, GIVEN, OWN
+from suites.optimizer.sources import AFTER, ALL, CODE, OWN, PRE_HOOK
 
 
 @clause(
     "optimizer.given.arguments",
     says="A step hook is given the optimizer, a tuple of it and the arguments of step(), and the keyword arguments.",
-    source=GIVEN,
+    source=f'{PRE_HOOK} "hook(optimizer, args, kwargs) -> None or modified args and kwargs"',
     asked="register_step_pre_hook signature optimizer args kwargs why is "
     "args a tuple with the optimizer in it get closure in callback",
     needs=OWN,

@@ -9,13 +9,13 @@ from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Drop, Hook, Plan, Remove, hooks_of
 from suites.optimizer.plans import KINDS, PLACES, hooks, in_order, stepped, steps
-from suites.optimizer.sources import ALL, OWN, REMOVES
+from suites.optimizer.sources import ALL, OWN, PRE_HOOK
 
 
 @clause(
     "optimizer.handles.removed",
     says="A step hook is called until its handle is removed; the other step hooks go on.",
-    source=REMOVES,
+    source=f'{PRE_HOOK} "a handle that can be used to remove the added hook by calling"',
     asked="remove optimizer step callback handle.remove unregister register_step_pre_hook",
     needs=OWN,
     about=ALL,

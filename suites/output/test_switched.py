@@ -13,14 +13,13 @@ from suites.names import FORWARD, FORWARD_HOOK
 from suites.shapes import called_around, plans_with
 
 ABOUT = ("register_forward_hook", "register_forward_pre_hook")
-CALLED = f'{FORWARD_HOOK} "called every time after :func:`forward` has computed"'
 switched = partial(plans_with, "everywhere", "options", "modes", kinds=FORWARD, backward=False)
 
 
 @clause(
     "output.switched.any_mode",
     says="A successful call runs the module's forward hooks and pre-hooks in train and eval mode, also under no_grad.",
-    source=CALLED,
+    source=f'{FORWARD_HOOK} "called every time after :func:`forward` has computed"',
     asked="do hooks work during validation inference model.eval torch.inference as well as training difference",
     see=("output.layers.fast_path_global",),
 )

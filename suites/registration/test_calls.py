@@ -11,21 +11,9 @@ from fixtures.draw.state import programs, registrations
 from fixtures.judge.subject import Subject
 from fixtures.state.grammar import Load, Off, On, Save, Set
 from fixtures.state.plan import StatePlan
-from suites.saving import (
-    ASSIGN,
-    EVERY_SORT,
-    NEEDS,
-    OF_BUFFERS,
-    OF_MODULES,
-    OF_PARAMETERS,
-    called,
-    keys,
-    numbers,
-    prefixes,
-    seen,
-)
+from suites.saving import ASSIGN, NEEDS, OF_BUFFERS, OF_MODULES, OF_PARAMETERS, called, keys, numbers, prefixes, seen
 
-INVOKED = f'{OF_PARAMETERS} "will be called every time :func:`register_parameter` is invoked"'
+EVERY = (NEEDS["parameter"], NEEDS["buffer"], NEEDS["module"])
 BUFFER_INVOKED = f'{OF_BUFFERS} "will be called every time :func:`register_buffer` is invoked"'
 MODULE_INVOKED = f'{OF_MODULES} "will be called every time :func:`register_module` is invoked"'
 
@@ -50,7 +38,7 @@ def of_sort(program: StatePlan, sort: str) -> Any:
     Row(
         "registration.calls.parameter_method",
         "register_parameter() with a parameter calls the parameter registration hooks, once each.",
-        INVOKED,
+        f'{OF_PARAMETERS} "will be called every time :func:`register_parameter` is invoked"',
         asked="intercept register_parameter global hook for every parameter of every layer",
         needs=NEEDS["parameter"],
         sort="parameter",
@@ -180,7 +168,7 @@ def set_none(subject: Subject, program: StatePlan, *, row: Any) -> None:
     says="Registering a parameter, a buffer or a module calls the registration hooks of that sort only.",
     source="measured",
     asked="module registration hook fired for parameters or only for modules",
-    needs=EVERY_SORT,
+    needs=EVERY,
 )
 @given(
     program=st.one_of(
@@ -200,7 +188,7 @@ def test_own_sort(subject: Subject, program: StatePlan) -> None:
     where="nothing is loaded with assign=True",
     source="measured",
     asked="model.to cuda or deepcopy calls parameter registration hook",
-    needs=EVERY_SORT,
+    needs=EVERY,
 )
 @given(
     program=programs(
@@ -252,7 +240,7 @@ def test_assign(subject: Subject, program: StatePlan) -> None:
     says="A tensor that is no Parameter or Buffer, set as a new attribute, calls no registration hook.",
     source="measured",
     asked="plain tensor attribute on module does not call buffer registration hook",
-    needs=EVERY_SORT,
+    needs=EVERY,
     about=("register_module_buffer_registration_hook", "register_module_parameter_registration_hook"),
 )
 @given(program=registrations("buffer", "attribute", does=(), fresh=True))
@@ -275,7 +263,7 @@ def removing(draw: Any) -> StatePlan:
     says="A registration hook is not called after its handle has removed it.",
     source=f'{OF_PARAMETERS} "a handle that can be used to remove the added hook by calling"',
     asked="unregister global parameter registration hook handle remove",
-    needs=EVERY_SORT,
+    needs=EVERY,
 )
 @given(program=removing())
 def test_removed(subject: Subject, program: StatePlan) -> None:

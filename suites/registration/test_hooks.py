@@ -13,13 +13,14 @@ from fixtures.state.grammar import On, Return, Set
 from fixtures.state.kinds import REGISTRATION
 from fixtures.state.plan import StatePlan
 from suites.hooking import UP_TO_TWO
-from suites.saving import EVERY_SORT, NEEDS, OF_BUFFERS, OF_MODULES, OF_PARAMETERS, called, events, seen
+from suites.saving import NEEDS, OF_BUFFERS, OF_MODULES, OF_PARAMETERS, called, events, seen
 
 ABOUT = (
     "register_module_buffer_registration_hook",
     "register_module_module_registration_hook",
     "register_module_parameter_registration_hook",
 )
+EVERY = (NEEDS["parameter"], NEEDS["buffer"], NEEDS["module"])
 SINGLE = '"The hook can modify the input or return a single modified value in the hook"'
 WAYS = (
     *(("parameter", "attribute"), ("parameter", "method"), ("buffer", "method")),
@@ -50,7 +51,7 @@ def left_by(hook: On, value: Any) -> Any:
     see="registration.hooks.chain",
     source=(f'{OF_PARAMETERS} "hook(module, name, param) -> None or new parameter"', "measured"),
     asked="arguments of register_module_parameter_registration_hook module name param is it already an attribute",
-    needs=EVERY_SORT,
+    needs=EVERY,
 )
 @given(program=each_sort())
 def test_given(subject: Subject, program: StatePlan) -> None:
@@ -105,7 +106,7 @@ def returns(subject: Subject, program: StatePlan, *, row: Any) -> None:
     says="Registration hooks run in order of registration; what one returns, if not None, is given to the next.",
     source="measured",
     asked="several parameter registration hooks order and chaining of returned values",
-    needs=EVERY_SORT,
+    needs=EVERY,
 )
 @given(program=each_sort(does=("Return",), most=4))
 def test_chain(subject: Subject, program: StatePlan) -> None:
@@ -125,7 +126,7 @@ def test_chain(subject: Subject, program: StatePlan) -> None:
     where="nothing is loaded with assign=True",
     source="measured",
     asked="raise error in module registration hook forbid layer is it still registered",
-    needs=EVERY_SORT,
+    needs=EVERY,
 )
 @given(program=each_sort(does=("Throw",)))
 def test_raises(subject: Subject, program: StatePlan) -> None:
@@ -169,7 +170,7 @@ def test_unchecked(subject: Subject, text: str) -> None:
     says="Building Sequential(Linear(1, 1)) calls parameter registration hooks before module registration hooks.",
     source="measured",
     asked="order of registration hooks weight bias then parent when building Sequential of Linear",
-    needs=EVERY_SORT,
+    needs=EVERY,
     value="before",
     wrong={"the module comes first": "behind"},
     witness={"number": 2},
@@ -207,7 +208,7 @@ def noting(build: Any) -> Any:
     says="Building a Sequential, ModuleList or ModuleDict calls the module registration hooks once for each entry.",
     source=f'{OF_MODULES} "will be called every time :func:`register_module` is invoked"',
     asked="Sequential ModuleList ModuleDict trigger module registration hook for each layer",
-    needs=EVERY_SORT,
+    needs=EVERY,
     value=1,
     wrong={"they call none": 0, "they call them twice": 2},
     witness={"number": 2},
@@ -269,7 +270,7 @@ def test_buffer_class(subject: Subject, persistent: bool) -> None:
     says="Building a ParameterList or ParameterDict of parameters calls parameter registration hooks once per entry.",
     source="measured",
     asked="ParameterList ParameterDict trigger parameter registration hook",
-    needs=EVERY_SORT,
+    needs=EVERY,
     value=1,
     wrong={"they call none": 0, "they call them twice": 2},
     witness={"number": 2},
@@ -292,7 +293,7 @@ def test_parameter_containers(subject: Subject, number: int) -> None:
     says="pickle.loads() and copy.deepcopy() of a module call no registration hook.",
     source="measured",
     asked="torch.load whole model does it call registration hooks",
-    needs=EVERY_SORT,
+    needs=EVERY,
     value=[],
     wrong={"it calls them for its parameters": ["bias", "weight"]},
     witness={"copies": True, "depth": 0},

@@ -1,16 +1,11 @@
 """What torch says of hooks for saved tensors, word for word, and what of torch their clauses need."""
 
-from suites.names import ISSUE, PULL
+from suites.names import PULL
 
 HOOKS = "docs: torch.autograd.graph.saved_tensors_hooks"
 PACKS = f'{HOOKS} "operation saves a tensor for backward"'
 UNPACKS = f'{HOOKS} "is called when the saved tensor needs to be accessed"'
-PACKED = f'{HOOKS} "It takes as argument the *packed* object returned by ``pack_hook``"'
-SAME = f'{HOOKS} "should return a tensor which has the same content as the original tensor"'
-FUNCTION = f'{HOOKS} "intermediary results saved using :func:`~torch.autograd.function._ContextMethodMixin.save_for"'
 INNERMOST = f'{HOOKS} "only the inner-most pair of hooks will be applied"'
-CYCLE = f'{HOOKS} "the return value of ``pack_hook`` cannot hold a reference to the input tensor"'
-ON_CPU = 'docs: torch.autograd.graph.save_on_cpu "If the graph was already on CPU, no tensor copy is performed"'
 DISABLED = (
     'docs: torch.autograd.graph.disable_saved_tensors_hooks "when they have been disabled, a RuntimeError with this"'
 )
@@ -23,9 +18,6 @@ CHECKED = 'note: autograd.html#in-place-correctness-checks "you can be sure that
 TYPE_IS_KEPT = PULL + "94456"
 NESTING = PULL + "70932"
 EDITED = PULL + "62717"
-OWN_COUNTER = PULL + "128545"
-REGISTERED = PULL + "60663"
-COUNTER_ISSUE = ISSUE + "128611"
 
 HAS = "torch.autograd.graph.saved_tensors_hooks"
 HAS_CPU = "torch.autograd.graph.save_on_cpu"

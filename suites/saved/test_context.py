@@ -25,7 +25,7 @@ from suites.saved.plans import (
     product,
     starts,
 )
-from suites.saved.sources import CONTEXT_NOTE, HAS, HAS_CPU, ON_CPU, PACKS
+from suites.saved.sources import CONTEXT_NOTE, HAS, HAS_CPU, PACKS
 from suites.tensors import leaf
 
 
@@ -89,7 +89,7 @@ def test_order(subject: Subject, plan: Plan) -> None:
     says="save_on_cpu changes no gradient of tensors that are on the CPU.",
     where=("no saved tensor is changed in place", "pin_memory= is left out"),
     see="saved.check.save_on_cpu",
-    source=ON_CPU,
+    source='docs: torch.autograd.graph.save_on_cpu "If the graph was already on CPU, no tensor copy is performed"',
     asked="does save_on_cpu activation offloading change my gradients results same on cpu tensors",
     level="observed",
     needs=HAS_CPU,

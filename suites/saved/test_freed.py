@@ -9,7 +9,7 @@ from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import UP_TO_THREE
 from suites.saved.plans import BOOLEANS
-from suites.saved.sources import CONTEXT_NOTE, CYCLE, HAS
+from suites.saved.sources import CONTEXT_NOTE, HAS, HOOKS
 from suites.tensors import leaf
 
 
@@ -53,7 +53,7 @@ def test_released(subject: Subject, passes: int) -> None:
 @clause(
     "saved.freed.cycle",
     says="A pack hook that returns its argument itself keeps y = x.exp() alive until a pass frees the graph.",
-    source=CYCLE,
+    source=f'{HOOKS} "the return value of ``pack_hook`` cannot hold a reference to the input tensor"',
     asked="memory leak pack hook lambda x: x reference cycle activations never freed eval without backward",
     needs=HAS,
     value="the argument only",

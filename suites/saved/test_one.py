@@ -10,8 +10,9 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Edit, Hook, Plan
 from suites.hooking import raised
+from suites.names import PULL
 from suites.saved.plans import BOOLEANS, EDITS, MAYBE, OUT, PASSES, factors, on_one, pair, product, starts
-from suites.saved.sources import CONTEXT_NOTE, EDITED, HAS_ONE, ONE_NOTE, REGISTERED
+from suites.saved.sources import CONTEXT_NOTE, EDITED, HAS_ONE, ONE_NOTE
 from suites.tensors import leaf
 
 ABOUT = "register_hooks"
@@ -57,7 +58,7 @@ def test_alone(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.one.twice",
     says="A saved tensor takes one pair of hooks: a second SavedTensor.register_hooks on it raises RuntimeError.",
-    source=REGISTERED,
+    source=PULL + "60663",
     asked="Calling register_hooks on a saved tensor whose hooks have already been set only one pair of hooks",
     needs=HAS_ONE,
 )

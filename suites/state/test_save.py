@@ -42,7 +42,6 @@ from suites.saving import (
 )
 
 ABOUT = "_register_state_dict_hook"
-IN_PLACE = f'{SAVE_POST} "The registered hooks can modify the ``state_dict`` inplace"'
 RETURNS = (Return("given"), Return("number"), Return("another"))
 NEW_ONE = f'{SAVE_OWN} "if it is the root module that :meth:`~nn.Module.state_dict` is called from"'
 
@@ -190,7 +189,7 @@ def edited(state_dict: Any, prefix: str, acts: Any) -> Any:
     Row(
         "state.save.post_edits",
         "A state_dict post-hook, also of an inner module, may change in place the dict that state_dict() returns.",
-        IN_PLACE,
+        f'{SAVE_POST} "The registered hooks can modify the ``state_dict`` inplace"',
         asked="drop frozen backbone keys from checkpoint with register_state_dict_post_hook in place on submodule",
         needs=NEEDS["save_post"],
         kinds=("save_post",),

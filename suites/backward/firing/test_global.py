@@ -8,7 +8,7 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
 from suites.backward.plans import ANY_KIND, MAYBE_SCALE, PAIR, row
-from suites.backward.sources import GLOBAL_HANDLE, GLOBAL_PRE_ALL
+from suites.backward.sources import GLOBAL_DOCS
 from suites.names import GLOBAL_FULL, GLOBAL_PRE
 
 
@@ -17,7 +17,8 @@ from suites.names import GLOBAL_FULL, GLOBAL_PRE
     says="A global full backward pre-hook runs for a Sequential before it runs for modules inside.",
     where=("each returns a tensor that requires grad", "each is called once"),
     see=("backward.structures.pre_other_outputs", "backward.firing.no_output"),
-    source=GLOBAL_PRE_ALL,
+    source="docs: torch.nn.modules.module.register_module_full_backward_pre_hook"
+    ' "Register a backward pre-hook common to all the modules"',
     asked="register_module_full_backward_pre_hook order parent container versus children layers which is first",
     needs=GLOBAL_PRE,
 )
@@ -49,7 +50,7 @@ def test_global_pre(subject: Subject, plan: Plan) -> None:
     "backward.firing.global_removed",
     says="A global full or legacy backward hook removed before a forward does not run for that forward.",
     see="backward.membership.removed_after_forward",
-    source=GLOBAL_HANDLE,
+    source=f'{GLOBAL_DOCS} "a handle that can be used to remove the added hook"',
     asked="unregister register_module_full_backward_hook handle does "
     "it stop firing on next training step profiler cleanup",
     needs=GLOBAL_FULL,

@@ -16,11 +16,11 @@ from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, 
 from suites.backward.sources import (
     DOCS,
     GRADIENTS,
-    MANY_NODES,
+    MODULE,
     OBSERVES,
     OTHER_NODES,
     PRE_CALLED,
-    PRE_GIVEN,
+    PRE_DOCS,
     RULE_2,
     TENSORS_ONLY,
     TESTS,
@@ -76,7 +76,7 @@ def test_legacy_line(subject: Subject, plan: Plan) -> None:
     says="For w * x + b a legacy backward hook has in grad_input the gradients of the product and of b.",
     where=("both get a gradient, b is used once", "there is no other hook"),
     see="backward.legacy.linear",
-    source=MANY_NODES,
+    source=f'{MODULE} "Using a non-full backward hook when the forward contains multiple autograd Nodes"',
     asked="register_backward_hook grad_input wrong shows addition not layer input affine only final op",
 )
 @given(plan=single("backward", "affine"))
@@ -91,7 +91,7 @@ def test_legacy_last_operation(subject: Subject, plan: Plan) -> None:
     says="If y = m(x) is a tensor, a full backward pre-hook is given m and (gradient of y,).",
     where="there is no other hook",
     see="backward.structures.pre_other_outputs",
-    source=(PRE_GIVEN, PRE_CALLED),
+    source=(f'{PRE_DOCS} "hook(module, grad_output) -> tuple[Tensor, ...], Tensor or None"', PRE_CALLED),
     asked="register_full_backward_pre_hook signature arguments what does it receive grad_output tuple",
     needs=PRE,
 )

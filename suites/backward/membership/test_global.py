@@ -10,7 +10,7 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
 from suites.backward.plans import MAYBE_SCALE, row, steps_on_line
-from suites.backward.sources import GLOBAL_ALL, GLOBAL_FIRST, MIXED
+from suites.backward.sources import GLOBAL_DOCS, MIXED
 from suites.hooking import SOME
 from suites.names import FULL, GLOBAL_FULL
 
@@ -44,7 +44,10 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
     says="A global full backward hook runs for every module of a chain, before the module's full ones.",
     where="each takes a tensor that requires grad, returns a new one",
     see=("backward.given.dict_output", "backward.inplace.input"),
-    source=(GLOBAL_ALL, GLOBAL_FIRST),
+    source=(
+        f'{GLOBAL_DOCS} "Register a backward hook common to all the modules"',
+        f'{GLOBAL_DOCS} "Hooks registered using this function will be called before hooks registered"',
+    ),
     asked="register_module_full_backward_hook fires for all layers order relative to local per layer hook",
     needs=GLOBAL_FULL,
 )

@@ -10,7 +10,7 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Remove, hooks_of
 from suites.backward.plans import FULL_KINDS, MAYBE_SCALE, steps_on_line
-from suites.backward.sources import CALLED, MIXED, PREPEND, RULE_3, TESTS
+from suites.backward.sources import DOCS, MIXED, RULE_3, TESTS
 from suites.names import FULL, PRE, UNDER_NO_GRAD
 
 ABOUT = "register_backward_hook"
@@ -237,7 +237,7 @@ def test_around(subject: Subject, plan: Plan) -> None:
     "backward.membership.prepend",
     says="A full backward hook or pre-hook with prepend=True runs before all of its kind that its module had.",
     see=("ordering.between.global_full_backward_first", "ordering.between.global_full_backward_pre_first"),
-    source=PREPEND,
+    source=f'{DOCS} "the provided ``hook`` will be fired before all existing ``backward`` hooks"',
     asked="make my hook first in line insert at front ahead of already registered hooks priority",
     needs=(PRE, FULL + "(prepend)"),
 )
@@ -264,7 +264,7 @@ def test_prepend(subject: Subject, plan: Plan) -> None:
     says="For a tensor y = m(x), m's full backward hook runs once in each backward() through y.",
     where="y is made from x, and m called once",
     see=("backward.given.each_call", "backward.asked.backward_weight"),
-    source=(CALLED, TESTS + "test_hooks"),
+    source=(f'{DOCS} "called every time the gradients with respect to a module are computed"', TESTS + "test_hooks"),
     asked="how many times is register_full_backward_hook triggered per training step retain_graph called again",
     needs=FULL,
 )

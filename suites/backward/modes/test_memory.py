@@ -11,7 +11,7 @@ from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.backward.modules import line
-from suites.backward.sources import FIRING
+from suites.backward.sources import HOOKS
 from suites.hooking import SOME
 from suites.names import CLEARING, FULL, PRE, WARNED
 
@@ -20,7 +20,7 @@ from suites.names import CLEARING, FULL, PRE, WARNED
     Row(
         "backward.modes.warning_without_input",
         "Full backward hooks of one call that run though no input needs a gradient give one UserWarning.",
-        (FIRING, WARNED),
+        (f'{HOOKS} "Full backward hook is firing when gradients are computed"', WARNED),
         asked="full backward hook is firing when gradients computed with respect to outputs since no inputs require",
         matters_if="full_backward ?inputs_need_no_grad",
         instead="let an input of the hooked module require grad, or filter the warning.",

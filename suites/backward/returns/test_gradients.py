@@ -264,7 +264,7 @@ def test_by_number(subject: Subject, made: str, grads: List[int]) -> None:
 @clause(
     "backward.returns.not_needed",
     says="A full backward hook's gradient for an input that needs none is ignored if shape and dtype fit.",
-    where=("another positional input requires grad", "there is no other hook"),
+    where=("another positional input requires grad", "no other hook"),
     see="backward.returns.full_without_input",
     source="measured",
     asked="override for raw data argument with requires_grad false thrown away silently no effect",

@@ -12,7 +12,7 @@ from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Chain, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
 from suites.backward.modules import module_of, run
-from suites.backward.sources import DOCS, GRADIENTS, NO_TENSOR, POSITIONAL, PRE_DOCS, RULE, RULE_2, TENSORS_ONLY
+from suites.backward.sources import DOCS, GRADIENTS, POSITIONAL, PRE_DOCS, RULE, RULE_2, TENSORS_ONLY
 from suites.hooking import SOME
 from suites.names import FROM_OUTPUT, FULL, PRE
 from suites.packed import positional
@@ -39,7 +39,7 @@ CONTAINERS = {
     says="A value that is no tensor has None in its place in a full backward hook's grad_input or grad_output.",
     where="inputs are positional; outputs in a tuple",
     see=("backward.given.kwargs_left_out", "backward.structures.other_outputs"),
-    source=NO_TENSOR,
+    source=f'{DOCS} "will be ``None`` for all non-Tensor arguments"',
     asked="non tensor argument like int string flag in layer call grad tuple position empty nonetype",
     needs=FULL,
 )

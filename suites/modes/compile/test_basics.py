@@ -39,14 +39,11 @@ def input_plus_one(module: Any, args: Any) -> Any:
     return (args[0] + 1,)
 
 
-BEFORE = f'{PAGE} "If you install hooks before calling"'
-
-
 @each(
     Row(
         "modes.compile.forward",
         "What a forward (pre-)hook registered before the first compiled call returns is used in each call.",
-        BEFORE,
+        f'{PAGE} "If you install hooks before calling"',
         asked="does register_forward_hook work with torch.compile if i add it before",
         needs=COMPILE,
         where=(EAGER, "no like module is compiled by itself"),

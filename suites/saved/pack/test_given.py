@@ -9,7 +9,7 @@ from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, UP_TO_THREE
 from suites.saved.plans import BOOLEANS
-from suites.saved.sources import CONTEXT_NOTE, FUNCTION, HAS, PACKS
+from suites.saved.sources import CONTEXT_NOTE, HAS, HOOKS, PACKS
 from suites.tensors import leaf
 
 ABOUT = "saved_tensors_hooks"
@@ -92,7 +92,7 @@ def test_integers(subject: Subject, indices: List[int]) -> None:
     "saved.pack.function",
     says="What a Function gives to save_for_backward is packed; a tensor that it keeps as ctx.name is not.",
     where="an input of the Function requires grad",
-    source=FUNCTION,
+    source=f'{HOOKS} "intermediary results saved using :func:`~torch.autograd.function._ContextMethodMixin.save_for"',
     asked="custom autograd Function ctx.save_for_backward pack hook ctx attribute not offloaded",
     needs=HAS,
     value="given",

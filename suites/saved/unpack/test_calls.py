@@ -24,7 +24,7 @@ from suites.saved.plans import (
     product,
     starts,
 )
-from suites.saved.sources import HAS, NOTE, PACKED, SAME, TYPE_IS_KEPT, UNPACKS
+from suites.saved.sources import HAS, HOOKS, NOTE, TYPE_IS_KEPT, UNPACKS
 from suites.shapes import SCALES
 
 
@@ -37,7 +37,7 @@ def times(plan: Plan) -> int:
 @clause(
     "saved.unpack.each_pass",
     says="An unpack hook is called with what was packed, in each pass that needs it.",
-    source=(PACKED, UNPACKS),
+    source=(f'{HOOKS} "It takes as argument the *packed* object returned by ``pack_hook``"', UNPACKS),
     asked="unpack hook called several times retain_graph delete file in unpack second backward fails",
     needs=HAS,
 )
@@ -73,7 +73,7 @@ def test_never(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.unpack.used",
     says="Gradients are computed from what the unpack hook returns, right or wrong.",
-    source=SAME,
+    source=f'{HOOKS} "should return a tensor which has the same content as the original tensor"',
     asked="lossy compression of activations wrong value in unpack changes gradient silently quantized",
     level="observed",
     needs=HAS,

@@ -9,8 +9,9 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from suites.hooking import UP_TO_THREE, raised
+from suites.names import ISSUE, PULL
 from suites.saved.plans import BOOLEANS
-from suites.saved.sources import COUNTER_ISSUE, HAS, NOTE, ONE_NOTE, OWN_COUNTER
+from suites.saved.sources import HAS, NOTE, ONE_NOTE
 from suites.tensors import leaf
 
 
@@ -140,7 +141,7 @@ def test_grad_mode(subject: Subject, creates: List[bool]) -> None:
     "saved.unpack.version",
     says="In-place changes of what an unpack hook returned do not count as changes of the tensor that was packed.",
     where="the hook returns a copy",
-    source=(OWN_COUNTER, COUNTER_ISSUE),
+    source=(PULL + "128545", ISSUE + "128611"),
     asked="one of the variables needed modified by an inplace operation "
     "after editing unpacked tensor version counter shared",
     needs=HAS,
