@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import Call, Full, fault, instead, part, rows, silent, while_set
+from suites.selfcheck.faults.base import Call, Full, fault, instead, part, rows, silent
 from suites.selfcheck.faults.forward import first_only
 from suites.selfcheck.faults.tensor import full_precision
 
@@ -131,14 +131,6 @@ def NonesLeftOut(full: Full, right: Any, given: Any) -> Any:
     """Gradients that are None are left out of the grad_output of full backward hooks."""
     full.grad_outputs = tuple(one for one in full.grad_outputs if one is not None)
     return right(given)
-
-
-@instead(Full, "_pack_with_none", "backward", needs=FULL)
-def ZerosForNone(full: Full, right: Any, *given: Any) -> Any:
-    """Where a gradient is undefined full backward hooks are given a zero."""
-    packed = right(*given)
-    known = next((one for one in packed if one is not None), None)
-    return packed if known is None else tuple(torch.zeros_like(known) if one is None else one for one in packed)
 
 
 @instead(Full, "call_hooks", "backward.values", needs=FULL)
@@ -270,20 +262,10 @@ def FailedPreForgets(full: Full, right: Any) -> None:
 # --- legacy hooks ------------------------------------------------------------------------------
 
 
-def on_last(call: Call, right: Any, legacy: list[Any]) -> None:
-    out = call.out[-1] if isinstance(call.out, tuple) else call.out
-    while_set(call, "out", out, right, legacy)
-
-
 rows("backward", "ordering", subtle=False)(
     ("LegacyNever", "Legacy backward hooks are not called.", part(Call, attach=lambda call, right, legacy: None)),
 )
 rows("backward", "ordering")(
-    (
-        "LegacyNewestFirst",
-        "Legacy backward hooks run newest first.",
-        part(Call, attach=lambda call, right, legacy: right(legacy[::-1])),
-    ),
     (
         "LegacyReturnsIgnored",
         "What a legacy backward hook returns is ignored.",
@@ -293,11 +275,6 @@ rows("backward", "ordering")(
         "LegacyCut",
         "At most eight legacy backward hooks are attached to the output of a call.",
         part(Call, attach=lambda call, right, legacy: right(legacy[:8])),
-    ),
-    (
-        "LegacyOnLastOutput",
-        "Legacy backward hooks of a module with several outputs go on the node of the last one.",
-        part(Call, attach=on_last),
     ),
 )
 

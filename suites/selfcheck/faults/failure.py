@@ -10,9 +10,11 @@ HOOKS = "_forward_hooks"
 NEAR = "output.always"
 
 
-def swallowed(call: Call, right: Any, *given: Any) -> Any:
+@instead(Call, "ask", "output", "ordering", subtle=False)
+def ForwardSwallowed(call: Call, right: Any, key: int, hook: Any) -> Any:
+    """What a forward hook raises is swallowed."""
     try:
-        return right(*given)
+        return right(key, hook)
     except Exception:  # noqa: BLE001 - that is the fault
         return None
 
@@ -22,41 +24,6 @@ def HooksLostAfterFailure(call: Call, right: Any) -> None:
     """After a call that failed the module has lost its forward hooks."""
     right()
     call.own(HOOKS).clear()
-
-
-@instead(Call, "after", "output")
-def RestAfterFailure(call: Call, right: Any, key: int, hook: Any) -> None:
-    """When a forward hook raises, the ones behind it are called before the error leaves the call."""
-    try:
-        right(key, hook)
-    except Exception:
-        pairs = call.entries(HOOKS)
-        for other, function in pairs[[one for one, _ in pairs].index(key) + 1 :]:
-            right(other, function)
-        raise
-
-
-rows("output", "input", "ordering", subtle=False)(
-    ("ForwardSwallowed", "What a forward hook raises is swallowed.", part(Call, ask=swallowed)),
-    ("PreSwallowed", "What a forward pre-hook raises is swallowed.", part(Call, before=swallowed)),
-)
-
-
-@fault("output", subtle=True)
-class FailureForgets(Call):
-    """A module whose forward hook raised skips its forward pre-hooks in the next call."""
-
-    def rescue(self) -> None:
-        super().rescue()
-        self.module.__dict__["_failed"] = True
-
-    def inner(self) -> Any:
-        self.silent = self.module.__dict__.pop("_failed", False)
-        return super().inner()
-
-    def before(self, key: int, hook: Any) -> None:
-        if not self.silent:
-            super().before(key, hook)
 
 
 # --- always_call -------------------------------------------------------------------------------
@@ -95,12 +62,6 @@ def AlwaysErrorLeaves(call: Call, right: Any) -> None:
                 call.replace_out(call.ask_late(key, hook))
 
 
-def all_run(call: Call, right: Any) -> None:
-    for key, hook in call.entries(HOOKS):
-        if key not in call.done:
-            swallowed(call, lambda key=key, hook=hook: call.replace_out(call.ask_late(key, hook)))
-
-
 @instead(Call, "ask_late", NEAR, needs=ALWAYS)
 def AlwaysWithoutKeywords(call: Call, right: Any, key: int, hook: Any) -> Any:
     """After a failure an always_call hook with_kwargs is not given the keyword arguments."""
@@ -136,22 +97,6 @@ def noting(call: Call, right: Any, key: int, hook: Any) -> None:
         raise
 
 
-rows(NEAR, needs=ALWAYS, subtle=False)(
-    (
-        "AlwaysNever",
-        "An always_call hook is not called when the call failed.",
-        part(Call, rescue=lambda call, right: None),
-    ),
-    (
-        "AllRunAlways",
-        "After a failure every forward hook that has not run is called, always_call or not.",
-        part(
-            Call,
-            flagged=lambda call, right, flag, key: flag == "_forward_hooks_always_called" or right(flag, key),
-            rescue=all_run,
-        ),
-    ),
-)
 rows(NEAR, needs=GLOBAL_ALWAYS)(
     (
         "AlwaysOwnOnly",

@@ -112,13 +112,6 @@ def PlainLosesKeywords(call: Call, right: Any, result: Any) -> None:
     call.kwargs = call.first_kwargs
 
 
-@instead(Call, "ask", "output")
-def DetachedOutput(call: Call, right: Any, key: int, hook: Any) -> Any:
-    """Forward hooks are given a detached output, so that what they return is cut off the graph."""
-    out = call.out.detach() if isinstance(call.out, torch.Tensor) else call.out
-    return while_set(call, "out", out, right, key, hook)
-
-
 rows("input.keywords", "output.keywords", needs=WITH_KWARGS)(
     (
         "StaleKeywords",
@@ -172,13 +165,6 @@ rows("input.returns")(
         part(
             Call, replace_args=lambda call, right, result: right(tuple(result) if isinstance(result, list) else result)
         ),
-    ),
-)
-rows("output.replacement")(
-    (
-        "FirstOutputReplaced",
-        "Of several outputs a forward hook replaces only the first.",
-        part(Call, replace_out=lambda call, right, result: right(first_only(call.out, result))),
     ),
 )
 

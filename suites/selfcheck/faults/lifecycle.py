@@ -107,17 +107,7 @@ def copy_handle(stack: ExitStack) -> None:
     stack.callback(lambda: delattr(RemovableHandle, "__deepcopy__"))
 
 
-def exit_true(stack: ExitStack) -> None:
-    original = RemovableHandle.__exit__
-    swap(stack, RemovableHandle, "__exit__", lambda self, *given: [original(self, *given)] and True)
-
-
 rows("handles", "ordering")(
-    (
-        "ids_reused",
-        "The id of a handle is the number of hooks in its dict, so that a removal makes two hooks share one.",
-        partial(patch_init, change=lambda handle, hooks: setattr(handle, "id", len(hooks))),
-    ),
     (
         "handle_owns_hooks",
         "A handle has a strong reference to the dict of hooks, so that hooks outlive their module.",
@@ -128,7 +118,6 @@ rows("handles", "ordering")(
         "A handle that is deep-copied is the same handle, so that it still removes from the original.",
         copy_handle,
     ),
-    ("exit_swallows", "The context manager of a handle swallows exceptions.", exit_true),
     (
         "enter_gives_none",
         "`with module.register_…(hook) as handle` gives None for the handle.",

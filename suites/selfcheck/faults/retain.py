@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import fault, patched, rows, silent, swap
+from suites.selfcheck.faults.base import fault, patched, rows, swap
 
 Tensor = torch.Tensor
 
@@ -42,31 +42,8 @@ def wrapped_backward(stack: ExitStack) -> None:
     swap(stack, torch.autograd, "backward", call)
 
 
-@fault("retain", subtle=True)
-def retain_overwrites(stack: ExitStack) -> None:
-    """In a second backward the kept gradient is replaced, not added to."""
-    kept: list[Any] = []
-    stack.callback(kept.clear)
-    patch_retain(stack, lambda self, original: silent(kept.append, original)(self))
-    backward = torch.autograd.backward
-
-    def fresh(*given: Any, **options: Any) -> Any:
-        for tensor in kept:
-            tensor.grad = None
-        return backward(*given, **options)
-
-    swap(stack, torch.autograd, "backward", fresh)
-
-
 def by_registration(tensor: Any, original: Any) -> None:
     tensor.register_hook(partial(add, tensor))
-
-
-def shared(tensor: Any, original: Any) -> None:
-    def keep(grad: Any) -> None:
-        tensor.grad = grad if tensor.grad is None or grad is None else tensor.grad + grad
-
-    tensor.register_hook(keep)
 
 
 def view_left(tensor: Any, original: Any) -> None:
@@ -76,28 +53,11 @@ def view_left(tensor: Any, original: Any) -> None:
         tensor.register_hook(partial(add, tensor))
 
 
-def leaf_refused(stack: ExitStack) -> None:
-    def retain_grad(self: Any) -> None:
-        if self.is_leaf:
-            raise RuntimeError("can't retain_grad on a leaf")
-        original(self)
-
-    original = swap(stack, Tensor, "retain_grad", retain_grad)
-
-
-rows("retain")(
+rows("retain", "retain.versions")(
     (
         "retain_by_registration",
         "retain_grad keeps the gradient from before the hooks registered after it.",
         partial(patch_retain, retain=by_registration),
-    ),
-    ("retain_refuses_leaf", "retain_grad of a leaf raises RuntimeError.", leaf_refused),
-)
-rows("retain.keep.own_memory", "retain.versions.view_changed", "retain.versions.base_of_kept_view")(
-    (
-        "retain_shares_memory",
-        "The kept gradient is the tensor that the hooks were given, not a copy of it.",
-        partial(patch_retain, retain=shared),
     ),
     (
         "retain_leaves_view",
@@ -105,6 +65,14 @@ rows("retain.keep.own_memory", "retain.versions.view_changed", "retain.versions.
         partial(patch_retain, retain=view_left),
     ),
 )
+
+
+@patched(Tensor, "retain_grad", "retain")
+def retain_refuses_leaf(right: Any, self: Any) -> None:
+    """retain_grad of a leaf raises RuntimeError."""
+    if self.is_leaf:
+        raise RuntimeError("can't retain_grad on a leaf")
+    right(self)
 
 
 # --- retains_grad and leaves -------------------------------------------------------------------

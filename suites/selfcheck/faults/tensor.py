@@ -282,13 +282,3 @@ def unreached_input_called(right: Any, *given: Any, **options: Any) -> Any:
         for hook in list((one._backward_hooks or {}).values()) if one.is_leaf and one.grad is None else []:
             hook(torch.zeros_like(one))
     return result
-
-
-@patched(Tensor, "mul_", "gradient.inplace")
-def hooks_move_along(right: Any, self: Any, by: Any) -> Any:
-    """The hooks of a non-leaf tensor move to its new version when mul_() changes it in place."""
-    hooks = (self._backward_hooks or {}) if self.grad_fn is not None else {}
-    result = right(self, by)
-    for key in list(hooks):
-        self.register_hook(hooks.pop(key))
-    return result
