@@ -27,10 +27,8 @@ from fixtures.plan.grammar import (
     FUNCTIONS,
     PACKS,
     Add,
-    Again,
-    Ask,
+    AutogradGrad,
     Backward,
-    Blank,
     Call,
     Forward,
     Freeze,
@@ -43,6 +41,8 @@ from fixtures.plan.grammar import (
     Recast,
     Remove,
     Retain,
+    ReturnNoneAt,
+    Reuse,
     Train,
     walk,
 )
@@ -139,7 +139,7 @@ def structures(plan: Plan) -> Dict[str, Set[str]]:
     """What each module takes and returns, in words."""
     found: Dict[str, Set[str]] = {}
     for module in walk(plan.net):
-        for each in (module, *(one for one in getattr(module, "children", ()) if isinstance(one, Again))):
+        for each in (module, *(one for one in getattr(module, "children", ()) if isinstance(one, Reuse))):
             words = found.setdefault(each.name, set())
             for one in (each.takes, getattr(each, "out", None)):
                 words.update(packs(one) if one is not None else ())
@@ -169,7 +169,7 @@ def returned(action: Any) -> Iterator[str]:
     if isinstance(action, Recast):
         layouts = {"transposed": "strided", "expanded": "expanded", "offset": "offset returned"}
         yield from (word for word in (action.dtype, layouts.get(action.layout, "")) if word)
-    if isinstance(action, Blank) or getattr(action, "what", "") == "nones":
+    if isinstance(action, ReturnNoneAt) or getattr(action, "what", "") == "nones":
         yield "None returned"
     if isinstance(action, InPlace):
         yield "edits"
@@ -181,7 +181,7 @@ def returned(action: Any) -> Iterator[str]:
 
 def modes(steps: Sequence[Any]) -> Iterator[str]:
     """Which modes there are in a plan before its last forward or backward, in words."""
-    last = max(place for place, step in enumerate(steps) if isinstance(step, (Forward, Backward, Ask)))
+    last = max(place for place, step in enumerate(steps) if isinstance(step, (Forward, Backward, AutogradGrad)))
     for step in steps[:last]:
         if isinstance(step, Train) and not step.mode:
             yield "eval"
@@ -203,7 +203,9 @@ def met(plan: Plan, trace: Trace) -> Set[Tuple[str, str]]:
         return words.get(name, words[everywhere])  # an input is what the network is called with
 
     for place, step in enumerate(plan.steps):
-        if isinstance(step, Hook) and any(isinstance(one, (Forward, Backward, Ask)) for one in plan.steps[place:]):
+        if isinstance(step, Hook) and any(
+            isinstance(one, (Forward, Backward, AutogradGrad)) for one in plan.steps[place:]
+        ):
             # A structure may be why a hook is not called.
             found.update((step.kind, word) for word in there(step.on))
     around = set(modes(plan.steps))

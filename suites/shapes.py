@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.plan.grammar import (
     OPS,
-    Again,
     Backward,
     Chain,
     Drop,
@@ -19,6 +18,7 @@ from fixtures.plan.grammar import (
     Plan,
     Raise,
     Remove,
+    Reuse,
     Scale,
     walk,
 )
@@ -198,7 +198,7 @@ def towers(draw: Any, kind: str) -> Plan:
 @st.composite
 def shared(draw: Any, kind: str) -> Plan:
     """One module in two or three places of a chain, with hooks that multiply."""
-    net = Chain("m0", (one_leaf(draw, "m1"),) + (Again("m1"),) * draw(st.integers(1, 2)))
+    net = Chain("m0", (one_leaf(draw, "m1"),) + (Reuse("m1"),) * draw(st.integers(1, 2)))
     x = Input(draw(NUMBERS))
     return Plan(net, (x,), (*scaling(draw, kind, "m1", most=2), Forward(), Backward()))
 

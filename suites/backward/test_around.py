@@ -10,7 +10,7 @@ from fixtures.clause.rows import Row, each
 from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS, available, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Reuse, Scale, hooks_of
 from suites.backward.plans import MAYBE_SCALE, NO_INPUT, PAIR, row, script
 from suites.backward.sources import PRE_REPLACES, RULE_2, TESTS
 from suites.names import EXECUTION, FULL, PRE
@@ -38,7 +38,7 @@ def parameters(draw: Any, grad: bool = True) -> Plan:
         Backward((draw(NUMBERS),)),
     )
     given = Input(draw(NUMBERS), grad=grad, leaf=not grad or draw(st.booleans()))
-    return Plan(Chain("m0", (leaf, Again("m1")) if twice else (leaf,)), (given,), hooks)
+    return Plan(Chain("m0", (leaf, Reuse("m1")) if twice else (leaf,)), (given,), hooks)
 
 
 @clause(

@@ -9,7 +9,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import AutogradGrad, Backward, Forward, Hook, Input, Leaf, Plan, Scale
 from suites.backward.plans import MAYBE_SCALE
 from suites.backward.sources import EXECUTED, PRE_CALLED, REPLACES, RULE_1, RULE_2
 from suites.names import FULL, PRE
@@ -34,7 +34,9 @@ def script(hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
 )
 @given(
     plan=st.builds(
-        lambda by, grad, names: script((Hook("full_backward", "m0", "h0", (Scale(by),)),), Ask(names, (grad,))),
+        lambda by, grad, names: script(
+            (Hook("full_backward", "m0", "h0", (Scale(by),)),), AutogradGrad(names, (grad,))
+        ),
         FACTORS,
         NUMBERS,
         st.sampled_from([("x0",), ("x0", "m0.weight"), ("m0.weight", "x0")]),
@@ -61,7 +63,7 @@ def test_input(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda do, passes: script(
-            (Hook("full_backward", "m0", "h0", do),), *(Ask(("m0.weight",), (grad,)) for grad in passes)
+            (Hook("full_backward", "m0", "h0", do),), *(AutogradGrad(("m0.weight",), (grad,)) for grad in passes)
         ),
         MAYBE_SCALE,
         st.lists(NUMBERS, min_size=1, max_size=2),
@@ -82,7 +84,7 @@ def test_weight(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda do, grad: script((Hook("full_backward_pre", "m0", "h0", do),), Ask(("m0.weight",), (grad,))),
+        lambda do, grad: script((Hook("full_backward_pre", "m0", "h0", do),), AutogradGrad(("m0.weight",), (grad,))),
         MAYBE_SCALE,
         NUMBERS,
     )
@@ -106,9 +108,11 @@ def test_pre_weight(subject: Subject, plan: Plan) -> None:
         ("", "computed", {"computes_unasked": True}),
         "autograd.grad for the weight alone gives a legacy backward hook the gradient of the input too.",
     ),
-    witness=script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (1,))),
+    witness=script((Hook("backward", "m0", "h0"),), AutogradGrad(("m0.weight",), (1,))),
 )
-@given(plan=st.builds(lambda grad: script((Hook("backward", "m0", "h0"),), Ask(("m0.weight",), (grad,))), NUMBERS))
+@given(
+    plan=st.builds(lambda grad: script((Hook("backward", "m0", "h0"),), AutogradGrad(("m0.weight",), (grad,))), NUMBERS)
+)
 def test_legacy_weight(subject: Subject, plan: Plan) -> None:
     (grad,) = plan.steps[-1].grads
     other = 2 * grad if subject.reading.facts["computes_unasked"] else None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Pack, Plan, Raise, Scale, hooks_of
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Pack, Plan, Raise, ReturnWrong, Scale, hooks_of
 from suites.backward.plans import AN_INPUT, MAYBE_SCALE, NO_INPUT, PAIR, row, script
 from suites.names import FULL, PRE, TYPE_IS_LOST
 
@@ -72,7 +72,7 @@ PAST = Leaf("m0", "both", out=Pack("tuple", (0, Pack("tuple", (1,)))))
         ),
         st.integers(1, 3),
         st.lists(FACTORS, max_size=2, unique=True),
-        st.sampled_from([Raise(), Give("longer")]),
+        st.sampled_from([Raise(), ReturnWrong("longer")]),
         st.lists(NUMBERS, min_size=2, max_size=3),
     )
 )

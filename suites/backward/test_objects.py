@@ -11,7 +11,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Forward, Freeze, Give, Hook, Input, Leaf, Of, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Forward, Freeze, Hook, Input, Leaf, Of, Plan, ReturnWrong, Scale, hooks_of
 from fixtures.play.trace import Trace
 from suites.backward.modules import outcome_of
 from suites.backward.plans import returning
@@ -342,11 +342,11 @@ def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) ->
         ("", "never called", {"full_without_input": "silent"}),
         "Where no input needs a gradient, the full backward hook does not run, so nothing is refused.",
     ),
-    witness=returning(1, (), (Give("list"),), grad=False),
+    witness=returning(1, (), (ReturnWrong("list"),), grad=False),
 )
 @given(
     plan=st.builds(
-        lambda count, before, what: returning(count, *[()] * before, (Give(what),), grad=False),
+        lambda count, before, what: returning(count, *[()] * before, (ReturnWrong(what),), grad=False),
         SOME,
         st.integers(0, 2),
         st.sampled_from(["list", "nones", "longer"]),
@@ -375,18 +375,18 @@ def test_list_without_input(subject: Subject, plan: Plan) -> None:
         ("", "tuple", {"full_list_stays": False}),
         "When a full backward hook returns a list, the next one is given a tuple.",
     ),
-    witness=returning(1, (Give("list"),), ()),
+    witness=returning(1, (ReturnWrong("list"),), ()),
 )
 @given(
     plan=st.builds(
         lambda count, does: returning(count, *does, ()),
         SOME,
-        st.lists(st.sampled_from([(Give("list"),), (Scale(3),), ()]), min_size=1, max_size=5),
+        st.lists(st.sampled_from([(ReturnWrong("list"),), (Scale(3),), ()]), min_size=1, max_size=5),
     )
 )
 def test_list_chain(subject: Subject, plan: Plan) -> None:
     trace, due = subject.holds(plan), tuple
     for hook in hooks_of(plan):
         assert [type(grad_input) for _, grad_input, _ in trace.seen_by(hook.label)] == [due]
-        if hook.do == (Give("list"),) and subject.reading.facts["full_list_stays"]:
+        if hook.do == (ReturnWrong("list"),) and subject.reading.facts["full_list_stays"]:
             due = list

@@ -9,7 +9,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Add, Backward, Forward, Give, Hook, Input, Plan, hooks_of
+from fixtures.plan.grammar import Add, Backward, Forward, Hook, Input, Plan, ReturnWrong, hooks_of
 from suites.backward.plans import FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import NUMBER, PRE_NUMBER, RULE_3, TESTS
 from suites.names import FULL, UNDER_NO_GRAD
@@ -17,7 +17,7 @@ from suites.shapes import product
 
 ABOUT = "register_backward_hook"
 
-NO_GRADIENT = (Hook("full_backward", "m2", "h0", (Give("nones"),)), Hook("full_backward", "m1", "h1"))
+NO_GRADIENT = (Hook("full_backward", "m2", "h0", (ReturnWrong("nones"),)), Hook("full_backward", "m1", "h1"))
 
 
 def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: bool = True) -> Plan:
@@ -38,7 +38,7 @@ def line(values: Tuple[int, ...], hooks: Tuple[Any, ...], *steps: Any, grad: boo
     plan=st.builds(
         lambda kind, values, grad, do: line(
             values,
-            (Hook(kind, "m2", "h0", do), Hook(kind, "m2", "h1", (Give("longer"),)), Hook(kind, "m2", "h2")),
+            (Hook(kind, "m2", "h0", do), Hook(kind, "m2", "h1", (ReturnWrong("longer"),)), Hook(kind, "m2", "h2")),
             Backward((grad,)),
         ),
         FULL_KINDS,
@@ -85,7 +85,9 @@ def test_nones(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda values, grad, what: line(values, (Hook("backward", "m2", "h0", (Give(what),)),), Backward((grad,))),
+        lambda values, grad, what: line(
+            values, (Hook("backward", "m2", "h0", (ReturnWrong(what),)),), Backward((grad,))
+        ),
         PAIR,
         NUMBERS,
         st.sampled_from(["longer", "list"]),
@@ -105,7 +107,7 @@ def test_legacy_anything(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=st.builds(
-        lambda values, grad: line(values, (Hook("backward", "m2", "h0", (Give("nones"),)),), Backward((grad,))),
+        lambda values, grad: line(values, (Hook("backward", "m2", "h0", (ReturnWrong("nones"),)),), Backward((grad,))),
         PAIR,
         NUMBERS,
     )
@@ -126,7 +128,7 @@ def test_legacy_nones(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda kind, values, grad, do: line(
-            values, (Hook(kind, "m2", "h0", (*do, Give("list"))), Hook(kind, "m1", "h1", do)), Backward((grad,))
+            values, (Hook(kind, "m2", "h0", (*do, ReturnWrong("list"))), Hook(kind, "m1", "h1", do)), Backward((grad,))
         ),
         FULL_KINDS,
         PAIR,

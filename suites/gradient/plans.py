@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Backward, Chain, Edit, Forward, Hook, Input, Leaf, Plan, hooks_of
+from fixtures.plan.grammar import AutogradGrad, Backward, Chain, Forward, Hook, Input, Leaf, MulInPlace, Plan, hooks_of
 from fixtures.play.trace import Trace
 from suites.shapes import product
 
@@ -25,7 +25,7 @@ def asked_alone(on: Sequence[str], kind: str, action: Any) -> Any:
             (
                 Forward(),
                 *(Hook(kind, on, f"h{place}", (action(by),)) for place, by in enumerate(factors)),
-                Ask((on,), (grad,)),
+                AutogradGrad((on,), (grad,)),
             ),
         ),
         st.sampled_from(on),
@@ -58,7 +58,7 @@ def between_edits(kind: str, does: Any) -> Any:
             (
                 Forward(),
                 *(
-                    Hook(kind, "m0>0", f"h{place}", step) if isinstance(step, tuple) else Edit("m0>0", step)
+                    Hook(kind, "m0>0", f"h{place}", step) if isinstance(step, tuple) else MulInPlace("m0>0", step)
                     for place, step in enumerate(steps)
                 ),
                 Backward((grad,)),

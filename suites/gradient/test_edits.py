@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, hooks_of
+from fixtures.plan.grammar import AutogradGrad, Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, hooks_of
 from suites.gradient.plans import INNER, NET, asked_alone, hooks_when_asked
 from suites.gradient.sources import RETAINED_LAST
 from suites.names import HOOKS_IN_ORDER, TENSOR_DOCS
@@ -195,7 +195,9 @@ def test_expanded(subject: Subject, plan: Plan) -> None:
         ("", "the hook is not called", {"hooks_when_asked": False}),
         "autograd.grad(z, x) calls no tensor hook of x: the gradient is returned as it came.",
     ),
-    witness=Plan(NET, (Input(1),), (Forward(), Hook("tensor", INNER, "h0", (InPlace(5),)), Ask((INNER,), (2,)))),
+    witness=Plan(
+        NET, (Input(1),), (Forward(), Hook("tensor", INNER, "h0", (InPlace(5),)), AutogradGrad((INNER,), (2,)))
+    ),
 )
 @given(plan=asked_alone(("x0", "m1.weight", INNER), "tensor", InPlace))
 def test_result_of_grad(subject: Subject, plan: Plan) -> None:

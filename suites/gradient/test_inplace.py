@@ -12,7 +12,19 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.draw.edited import edited
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Edit, Forward, Hook, InPlace, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.plan.grammar import (
+    Backward,
+    Forward,
+    Hook,
+    InPlace,
+    Input,
+    Leaf,
+    MulInPlace,
+    Plan,
+    Remove,
+    Scale,
+    hooks_of,
+)
 from suites.gradient.plans import between_edits
 from suites.names import BASE_VERSION, IN_PLACE_NOTE, OWN_VERSION
 from suites.shapes import product
@@ -55,7 +67,7 @@ def calls_of(steps: List[Any], reading: str) -> List[Tuple[str, int]]:
 def edited_leaves(draw: Any) -> Plan:
     """A hooked leaf, changed in place: at first with gradients recorded, then by a pre-hook under no_grad."""
     net, by, grads = Leaf("m0", "scale", (draw(NUMBERS),)), draw(FACTORS), (draw(NUMBERS),)
-    attempt = (Hook("tensor", "x0", "h0"), Edit("x0", by), Forward(), Backward(grads))
+    attempt = (Hook("tensor", "x0", "h0"), MulInPlace("x0", by), Forward(), Backward(grads))
     quietly = (Hook("forward_pre", "m0", "h1", (InPlace(by),)), Forward(grad=False), Remove("h1"))
     return Plan(net, (Input(draw(NUMBERS)),), (*attempt, *quietly, Forward(), Backward(grads)))
 
@@ -81,7 +93,7 @@ def edited_leaves(draw: Any) -> Plan:
     witness=Plan(
         Leaf("m0", "scale", (3,)),
         (Input(1),),
-        (Forward(), Hook("tensor", "m0>0", "a"), Edit("m0>0", 5), Hook("tensor", "m0>0", "b"), Backward((2,))),
+        (Forward(), Hook("tensor", "m0>0", "a"), MulInPlace("m0>0", 5), Hook("tensor", "m0>0", "b"), Backward((2,))),
     ),
 )
 @given(plan=edited("hook", "edit", "scale"))
@@ -114,7 +126,7 @@ def test_own_version(subject: Subject, plan: Plan) -> None:
         (
             Forward(),
             Hook("tensor", "m0>0", "h0", (Scale(2),)),
-            Edit("m0>0", 5),
+            MulInPlace("m0>0", 5),
             Hook("tensor", "m0>0", "h1", (Scale(3),)),
             Backward((2,)),
         ),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Call, Fan, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import Backward, Call, Forward, Hook, Input, Leaf, Parallel, Plan, Scale
 from suites.gradient.sources import ADDS, CALLED, REPLACES, SIGNATURE
 from suites.names import EXECUTION, IN_ORDER
 from suites.shapes import starts
@@ -43,7 +43,7 @@ def used(draw: Any) -> Plan:
     ]
     hook = Hook("tensor", "x0", "h0", (Scale(draw(FACTORS)),))
     back = Backward((1,) * len(uses))
-    return Plan(Fan("m0", tuple(uses)), (Input(1, leaf=draw(st.booleans())),), (hook, Forward(), back))
+    return Plan(Parallel("m0", tuple(uses)), (Input(1, leaf=draw(st.booleans())),), (hook, Forward(), back))
 
 
 def factor(hook: Hook) -> int:

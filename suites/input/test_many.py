@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Entries, Forward, Hook, Input, Keywords, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Keywords, Leaf, Plan, ReturnMore, Scale, hooks_of
 from suites.names import FORWARD, PRE_HOOK, PRE_KWARGS
 from suites.shapes import alone, product
 
@@ -58,7 +58,7 @@ def test_replaced_keywords(subject: Subject, plan: Plan) -> None:
 @st.composite
 def longer_and_longer(draw) -> Plan:
     """A sum of any number of inputs, and pre-hooks that return them multiplied, or up to twelve more."""
-    actions = st.builds(Scale, FACTORS) | st.builds(Entries, st.integers(0, 12))
+    actions = st.builds(Scale, FACTORS) | st.builds(ReturnMore, st.integers(0, 12))
     hooks = [Hook("forward_pre", "m0", f"h{number}", (draw(actions),)) for number in range(draw(st.integers(1, 3)))]
     inputs = tuple(Input(draw(NUMBERS)) for _ in range(draw(st.integers(1, 2))))
     return Plan(Leaf("m0", "many", (draw(NUMBERS),), outputs=1), inputs, (*hooks, Forward(), Backward()))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Fan, Forward, Hook, Input, Plan, hooks_of
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Parallel, Plan, hooks_of
 from suites.names import GLOBAL_FORWARD_PRE, GLOBAL_PRE_HOOK, NOTE, PRE_HOOK, THROUGHOUT
 from suites.shapes import (
     failing_once,
@@ -152,7 +152,7 @@ def test_towers(subject: Subject, plan: Plan) -> None:
 @st.composite
 def side_by_side(draw) -> Plan:
     """Two modules that are given the same input, the first of them with pre-hooks."""
-    net = Fan("m0", (one_leaf(draw, "m1"), one_leaf(draw, "m2")))
+    net = Parallel("m0", (one_leaf(draw, "m1"), one_leaf(draw, "m2")))
     hooks = [*scaling(draw, "forward_pre", "m1"), Hook("forward_pre", "m2", "other")]
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((1, 2))))
 

@@ -9,7 +9,7 @@ from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Reuse, Scale, hooks_of
 from suites.names import FORWARD, FULL, GLOBAL_FORWARD, GLOBAL_FORWARD_PRE, POST_ACCUMULATE, PRE, PREPEND, PREPENDING
 from suites.ordering.plans import AROUND, called
 from suites.shapes import in_line
@@ -187,7 +187,7 @@ def used(draw) -> Plan:
     )
     hooks = [Hook(kind, on, f"h{number}") for number, (kind, on) in enumerate(wheres)]
     leaf = Leaf("m1", "scale", (draw(NUMBERS),))
-    net = Chain("m0", (leaf,) + (Again("m1"),) * draw(st.integers(0, 2)))
+    net = Chain("m0", (leaf,) + (Reuse("m1"),) * draw(st.integers(0, 2)))
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 
 

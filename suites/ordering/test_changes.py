@@ -9,7 +9,7 @@ from fixtures.clause.clause import Reading, clause
 from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, hooks_of
+from fixtures.plan.grammar import Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Reuse, hooks_of
 from suites.hooking import in_turn, kinds_of, numbered
 from suites.names import FULL, GLOBAL_FORWARD, POST_ACCUMULATE, SKIP_PULL, SKIPS, SNAPSHOT_PULL
 
@@ -27,7 +27,7 @@ def interrupted(draw, kind: str, on: str = "m0") -> Plan:
     run = (Forward(), Backward((draw(NUMBERS),)))
     net = Leaf("m0", "scale", (draw(NUMBERS),))
     if on == "*":  # what is removed in one module's call is gone in those that end later
-        net = Chain("m1", (net, *[Leaf("m2", "scale", (draw(NUMBERS),)), Again("m0")][: draw(st.integers(0, 2))]))
+        net = Chain("m1", (net, *[Leaf("m2", "scale", (draw(NUMBERS),)), Reuse("m0")][: draw(st.integers(0, 2))]))
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, *run, *run))
 
 

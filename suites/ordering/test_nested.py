@@ -11,7 +11,20 @@ from fixtures.clause.rows import Row, each
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Again, Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of, walk
+from fixtures.plan.grammar import (
+    Backward,
+    Chain,
+    Forward,
+    Hook,
+    Input,
+    Leaf,
+    Parallel,
+    Plan,
+    Reuse,
+    Scale,
+    hooks_of,
+    walk,
+)
 from suites.names import FULL, GLOBAL_FORWARD, PRE
 from suites.ordering.plans import AROUND, called
 
@@ -206,7 +219,7 @@ def siblings(draw, *kinds: str) -> Plan:
     wheres = draw(st.permutations([(kind, leaf.name) for leaf in leaves for kind in kinds]))
     hooks = [Hook(kind, name, f"h{number}") for number, (kind, name) in enumerate(wheres)]
     grads = tuple(draw(NUMBERS) for _ in leaves)
-    return Plan(Fan("m0", tuple(leaves)), (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward(grads)))
+    return Plan(Parallel("m0", tuple(leaves)), (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward(grads)))
 
 
 @clause(
@@ -229,7 +242,7 @@ def test_siblings(subject: Subject, plan: Plan) -> None:
 def shared(draw, *kinds: str) -> Plan:
     """One module called two to four times in a row, with one or two hooks of every kind."""
     times = draw(st.integers(2, 4))
-    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),) + (Again("m1"),) * (times - 1))
+    net = Chain("m0", (Leaf("m1", "scale", (draw(NUMBERS),)),) + (Reuse("m1"),) * (times - 1))
     chosen = [kind for kind in kinds for _ in range(draw(st.integers(1, 2)))]
     hooks = [Hook(kind, "m1", f"h{number}") for number, kind in enumerate(chosen)]
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Entries, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Plan, ReturnMore, Scale, hooks_of
 from suites.names import FORWARD
 from suites.shapes import called_around
 
@@ -27,7 +27,7 @@ def test_calls(subject: Subject, plan: Plan) -> None:
 @st.composite
 def longer_and_longer(draw) -> Plan:
     """A module that returns up to three tensors, and forward hooks that return them multiplied, or up to 12 more."""
-    actions = st.builds(Scale, FACTORS) | st.builds(Entries, st.integers(0, 12))
+    actions = st.builds(Scale, FACTORS) | st.builds(ReturnMore, st.integers(0, 12))
     hooks = [Hook("forward", "m0", f"h{number}", (draw(actions),)) for number in range(draw(st.integers(1, 4)))]
     net = Leaf("m0", "many", (draw(NUMBERS),), outputs=draw(st.integers(1, 3)))
     return Plan(net, (Input(draw(NUMBERS)),), (*hooks, Forward()))
@@ -50,7 +50,7 @@ def test_entries(subject: Subject, plan: Plan) -> None:
         outs.append(out)
     for (action,), before, after in zip([hook.do for hook in hooks_of(plan)], outs, [*outs[1:], *trace.returns()]):
         entries = before if isinstance(before, tuple) else (before,)
-        if isinstance(action, Entries):
+        if isinstance(action, ReturnMore):
             assert after == tuple(entries[place % len(entries)] for place in range(len(entries) + action.more))
         else:
             assert (after if isinstance(before, tuple) else (after,)) == tuple(one * action.by for one in entries)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Raise, Retain, hooks_of
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Parallel, Plan, Raise, Retain, hooks_of
 from suites.names import AS_IS, CODE, FORWARD_HOOK, PREPEND, THROUGHOUT
 from suites.shapes import (
     RUN,
@@ -156,7 +156,7 @@ def test_towers(subject: Subject, plan: Plan) -> None:
 @st.composite
 def side_by_side(draw) -> Plan:
     """Two modules that are given the same input, the first of them with forward hooks."""
-    net = Fan("m0", (one_leaf(draw, "m1"), one_leaf(draw, "m2")))
+    net = Parallel("m0", (one_leaf(draw, "m1"), one_leaf(draw, "m2")))
     return Plan(net, (Input(draw(NUMBERS)),), (*scaling(draw, "forward", "m1"), Forward(), Backward((1, 2))))
 
 

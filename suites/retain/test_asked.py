@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Backward, Chain, Forward, Input, Leaf, Plan, Retain, hooks_of
+from fixtures.plan.grammar import AutogradGrad, Backward, Chain, Forward, Input, Leaf, Plan, Retain, hooks_of
 from suites.names import BACKWARD_INPUTS, GRAD_DOCS, HOOKS_IN_ORDER, INNER_INPUTS
 from suites.retain.plans import among_hooks
 from suites.shapes import product
@@ -127,15 +127,15 @@ def test_not_in_its_own_hook(subject: Subject, piles: List[Tuple[int, int]], pas
         ("", "returned only", {"hooks_when_asked": False}),
         "autograd.grad(loss, y) after y.retain_grad() does not change y.grad.",
     ),
-    witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), Ask((INNER,)))),
+    witness=Plan(NET, (Input(3),), (Forward(), Retain(INNER), AutogradGrad((INNER,)))),
     docs="contradicts",
     note="The docs say that the gradient of an input is returned and not accumulated into .grad.",
 )
-@given(plan=keeping(lambda grad: Ask((INNER,), (grad,)), act=True))
+@given(plan=keeping(lambda grad: AutogradGrad((INNER,), (grad,)), act=True))
 def test_input_of_grad(subject: Subject, plan: Plan) -> None:
     trace, adds = subject.holds(plan), subject.reading.facts["hooks_when_asked"]
     by = 5 * product(hooks_of(plan) if adds else ())
-    returned = [by * step.grads[0] for step in plan.steps if isinstance(step, Ask)]
+    returned = [by * step.grads[0] for step in plan.steps if isinstance(step, AutogradGrad)]
     assert [event.seen for event in trace if event.what == "asked"] == [(grad,) for grad in returned]
     assert [grads[INNER] for grads in trace.grads()] == (list(accumulate(returned)) if adds else [None] * len(returned))
 
@@ -147,9 +147,13 @@ def test_input_of_grad(subject: Subject, plan: Plan) -> None:
     asked="torch.autograd.grad should not touch .grad but retained intermediate activation got filled side effect",
     about=("retain_grad", "autograd.grad"),
 )
-@given(plan=keeping(lambda grad: Ask(("x0",), (grad,)), lambda grad: Ask(("m1.weight", "m2.weight"), (grad,))))
+@given(
+    plan=keeping(
+        lambda grad: AutogradGrad(("x0",), (grad,)), lambda grad: AutogradGrad(("m1.weight", "m2.weight"), (grad,))
+    )
+)
 def test_on_the_way_of_grad(subject: Subject, plan: Plan) -> None:
-    sums = accumulate(5 * step.grads[0] for step in plan.steps if isinstance(step, Ask))
+    sums = accumulate(5 * step.grads[0] for step in plan.steps if isinstance(step, AutogradGrad))
     others = dict.fromkeys(("x0", "m1.weight", "m2.weight"))
     assert subject.holds(plan).grads() == [{**others, INNER: total} for total in sums]
 

@@ -16,13 +16,13 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import (
     Backward,
-    Edit,
-    Fan,
     Forward,
     Hook,
     InPlace,
     Input,
     Leaf,
+    MulInPlace,
+    Parallel,
     Plan,
     Retain,
     Scale,
@@ -44,7 +44,7 @@ def loss_of_two_y(*steps: Any) -> Plan:
 
 def used_twice(first: int, by: int, second: int) -> Plan:
     """y is used, changed in place by a pre-hook of its second user, and used again."""
-    users = Fan("m0", (Leaf("m1", "add"), Leaf("m2", "add")))
+    users = Parallel("m0", (Leaf("m1", "add"), Leaf("m2", "add")))
     change = Hook("forward_pre", "m2", "h0", (InPlace(by),))
     inputs = (Input(1, leaf=False), Input(1, leaf=False))
     return Plan(users, inputs, (change, Retain("x0"), Forward(), Backward((first, second))))
@@ -80,7 +80,7 @@ def test_changed_before(subject: Subject, plan: Plan) -> None:
         ("", "both old", STAYING),
         "A tensor hook registered before y.mul_() gets the gradient of the old y; that of the old y is kept, too.",
     ),
-    witness=loss_of_two_y(Hook("tensor", "m0>0", "h0"), Retain("m0>0"), Edit("m0>0", 5)),
+    witness=loss_of_two_y(Hook("tensor", "m0>0", "h0"), Retain("m0>0"), MulInPlace("m0>0", 5)),
 )
 @given(plan=edited("hook", "retain", "edit"))
 def test_hook_stays(subject: Subject, plan: Plan) -> None:
@@ -180,7 +180,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
             ("", "of the old version", STAYING),
             "After y.retain_grad() and y.mul_(), y.grad is the gradient of the old y.",
         ),
-        witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5)),
+        witness=loss_of_two_y(Retain("m0>0"), MulInPlace("m0>0", 5)),
         script=("retain", "edit"),
     ),
     Row(
@@ -198,7 +198,7 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
             ("", "of the first version", STAYING),
             "After y.retain_grad() and two calls of y.mul_(), y.grad is the gradient of the first y.",
         ),
-        witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Edit("m0>0", 7)),
+        witness=loss_of_two_y(Retain("m0>0"), MulInPlace("m0>0", 5), MulInPlace("m0>0", 7)),
         script=("retain", "edit", "edit"),
     ),
     Row(
@@ -216,13 +216,13 @@ def test_detached(subject: Subject, row: List[bool]) -> None:
             ("", "once, of the old version", STAYING, "too"),
             "Calling y.retain_grad() before and after y.mul_() keeps the gradient of the old y, once.",
         ),
-        witness=loss_of_two_y(Retain("m0>0"), Edit("m0>0", 5), Retain("m0>0")),
+        witness=loss_of_two_y(Retain("m0>0"), MulInPlace("m0>0", 5), Retain("m0>0")),
         script=("retain", "edit", "retain"),
     ),
     plan=lambda row: edited(*row.script),
 )
 def edited_after(subject: Subject, plan: Plan, *, row: Any) -> None:
-    new, edits = plan.steps[-1].grads[0], [step for step in plan.steps if isinstance(step, Edit)]
+    new, edits = plan.steps[-1].grads[0], [step for step in plan.steps if isinstance(step, MulInPlace)]
     old = new * prod(edit.by for edit in edits)
     kept = subject.holds(plan).grads()[0][edits[0].on]
     assert kept == (new if subject.reading.facts["retain_follows"] else old)
@@ -253,7 +253,7 @@ def edited_after(subject: Subject, plan: Plan, *, row: Any) -> None:
     witness=loss_of_two_y(
         Hook("tensor", "m0>0", "h0", (Scale(7),)),
         Retain("m0>0"),
-        Edit("m0>0", 5),
+        MulInPlace("m0>0", 5),
         Hook("tensor", "m0>0", "h1", (Scale(3),)),
     ),
 )

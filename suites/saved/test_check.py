@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Edit, Plan
+from fixtures.plan.grammar import Backward, MulInPlace, Plan
 from suites.saved.plans import ON_CPU_HOOK, pair, product, starts
 from suites.saved.sources import CHECKED, HAS, HAS_CPU
 from suites.shapes import SCALES
@@ -16,7 +16,7 @@ def edited(hooks: st.SearchStrategy) -> st.SearchStrategy:
     """Plans in which the first factor is changed in place between the product and the pass."""
     return product(
         hooks,
-        after=st.builds(lambda by, grad: (Edit("x0", by), Backward((grad,))), FACTORS, NUMBERS),
+        after=st.builds(lambda by, grad: (MulInPlace("x0", by), Backward((grad,))), FACTORS, NUMBERS),
         leaf=st.just(False),
     )
 

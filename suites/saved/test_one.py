@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Edit, Hook, Plan
+from fixtures.plan.grammar import Backward, Hook, MulInPlace, Plan
 from suites.hooking import raised
 from suites.names import PULL
 from suites.saved.plans import BOOLEANS, EDITS, MAYBE, OUT, PASSES, factors, on_one, pair, product, starts
@@ -135,7 +135,7 @@ def test_not_saved(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=product(
-        after=then(on_one(), st.builds(lambda by, grad: (Edit("x0", by), Backward((grad,))), FACTORS, NUMBERS)),
+        after=then(on_one(), st.builds(lambda by, grad: (MulInPlace("x0", by), Backward((grad,))), FACTORS, NUMBERS)),
         leaf=st.just(False),
     )
 )

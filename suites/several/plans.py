@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import NUMBERS
-from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, hooks_of
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Parallel, Plan, hooks_of
 from suites.shapes import LOOKS
 
 #: Between the leaves and the two tensors that a pass begins at: the factor that both products have.
@@ -25,7 +25,10 @@ def on_products(steps: Any) -> Any:
     """Plans: h = u * x, and the outputs are v * h and w * h; `steps` is a strategy for what happens."""
     return st.builds(
         lambda u, v, w, x, steps: Plan(
-            Chain("m0", (Leaf("m1", "scale", (u,)), Fan("m2", (Leaf("m3", "scale", (v,)), Leaf("m4", "scale", (w,)))))),
+            Chain(
+                "m0",
+                (Leaf("m1", "scale", (u,)), Parallel("m2", (Leaf("m3", "scale", (v,)), Leaf("m4", "scale", (w,))))),
+            ),
             (Input(x),),
             steps,
         ),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Forward, Plan
+from fixtures.plan.grammar import AutogradGrad, Forward, Plan
 from suites.several.plans import BOTH, INNER, LEAVES, LISTED, gradients, listed, on_products, several
 from suites.several.sources import ALL, ANY, DOCS, HAS_ALL, HAS_ANY
 
@@ -18,7 +18,7 @@ def asking(kind: str, wanted: Any, others: Any = LISTED) -> Any:
         lambda wanted, more, place, grads: (
             Forward(),
             several(kind, (*more[:place], wanted, *more[place:])),
-            Ask((wanted,), grads),
+            AutogradGrad((wanted,), grads),
         ),
         wanted,
         st.lists(st.sampled_from(others), max_size=3).map(tuple),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Chain, Fan, Forward, Hook, Input, Leaf, Plan, Remove, Scale
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Parallel, Plan, Remove, Scale
 from suites.backward.plans import ANY_KIND, FULL_KINDS, MAYBE_SCALE, PAIR, row
 from suites.backward.sources import EXECUTED, PRE_CALLED, RULE_1, RULE_3
 from suites.names import FULL, PRE
@@ -17,9 +17,9 @@ SOME_GRADS = st.sampled_from([(1, None), (None, 2), (3, 2)])
 NO_INPUT = (Input(3, grad=False),)
 
 
-def two(values: Tuple[int, ...]) -> Fan:
+def two(values: Tuple[int, ...]) -> Parallel:
     """Two scaling modules m1 and m2 side by side, fed with the same input."""
-    return Fan("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
+    return Parallel("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:])))
 
 
 @clause(
@@ -89,7 +89,7 @@ def test_summed(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda kind, op, value, grad, by: Plan(
-            Fan("m0", (Leaf("m1", op), Leaf("m2", "first", (value,)))),
+            Parallel("m0", (Leaf("m1", op), Leaf("m2", "first", (value,)))),
             NO_INPUT * 2,
             (
                 Hook(kind, "m1", "h0"),

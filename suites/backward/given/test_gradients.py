@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Reuse, Scale
 from suites.backward.sources import (
     DOCS,
     GRADIENTS,
@@ -277,7 +277,7 @@ def test_legacy_first_output(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda value, grad: Plan(
-            Chain("m0", (Leaf("m1", "scale", (value,)), Again("m1"))),
+            Chain("m0", (Leaf("m1", "scale", (value,)), Reuse("m1"))),
             (Input(3),),
             (Hook("full_backward", "m1", "h0"), Forward(), Backward((grad,))),
         ),

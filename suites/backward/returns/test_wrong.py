@@ -8,7 +8,19 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Blank, Chain, Forward, Give, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.plan.grammar import (
+    Backward,
+    Chain,
+    Forward,
+    Hook,
+    Input,
+    Leaf,
+    Plan,
+    ReturnNoneAt,
+    ReturnWrong,
+    Scale,
+    hooks_of,
+)
 from suites.backward.modules import outcome_of
 from suites.backward.plans import returning
 from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
@@ -104,7 +116,16 @@ def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) 
         lambda count, does: returning(count, *does),
         st.integers(1, 4),
         st.lists(
-            st.sampled_from([(Give("list"),), (Give("nones"),), (Blank(0),), (Blank(1),), (Scale(7),), ()]),
+            st.sampled_from(
+                [
+                    (ReturnWrong("list"),),
+                    (ReturnWrong("nones"),),
+                    (ReturnNoneAt(0),),
+                    (ReturnNoneAt(1),),
+                    (Scale(7),),
+                    (),
+                ]
+            ),
             min_size=1,
             max_size=4,
         ),
@@ -114,8 +135,8 @@ def test_full_containers(subject: Subject, plan: Plan) -> None:
     trace, count = subject.holds(plan), len(plan.inputs)
     dropped = set()
     for hook in hooks_of(plan):
-        dropped |= {action.at % count for action in hook.do if isinstance(action, Blank)}
-        dropped |= set(range(count)) if hook.do == (Give("nones"),) else set()
+        dropped |= {action.at % count for action in hook.do if isinstance(action, ReturnNoneAt)}
+        dropped |= set(range(count)) if hook.do == (ReturnWrong("nones"),) else set()
     assert trace.raised() == []
     assert [trace.grads()[0][f"x{at}"] is None for at in range(count)] == [at in dropped for at in range(count)]
 
@@ -211,7 +232,7 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
         Leaf(f"m{place}", op, tuple(draw(NUMBERS) for _ in range({"scale": 1, "affine": 2}[op])))
         for place, op in enumerate(ops, 1)
     ]
-    hooks = [Hook("backward", leaves[-1].name, "drops", (Give("nones"),)), Hook("tensor", "x0", "input")]
+    hooks = [Hook("backward", leaves[-1].name, "drops", (ReturnWrong("nones"),)), Hook("tensor", "x0", "input")]
     hooks += [Hook("backward", leaf.name, f"of {leaf.name}") for leaf in leaves[:-1] if draw(st.booleans())]
     return Plan(Chain("m0", tuple(leaves)), (Input(draw(NUMBERS)),), (*hooks, Forward(), Backward((draw(NUMBERS),))))
 
@@ -243,7 +264,7 @@ def dropped_by_a_legacy_hook(draw) -> Plan:
     witness=Plan(
         Chain("m0", (Leaf("m1", "scale", (3,)), Leaf("m2", "scale", (2,)))),
         (Input(2),),
-        (Hook("backward", "m2", "drops", (Give("nones"),)), Forward(), Backward((1,))),
+        (Hook("backward", "m2", "drops", (ReturnWrong("nones"),)), Forward(), Backward((1,))),
     ),
 )
 @given(plan=dropped_by_a_legacy_hook())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Blank, Forward, Hook, Input, Leaf, Pack, Plan, hooks_of, slots
+from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Pack, Plan, ReturnNoneAt, hooks_of, slots
 from suites.backward.modules import module_of, run
 from suites.backward.plans import PAIR, returning
 from suites.backward.sources import DOCS, LEGACY, REPLACES
@@ -70,7 +70,7 @@ def test_types_kept(subject: Subject, plan: Plan) -> None:
     level="observed",
     needs=FULL,
 )
-@given(plan=st.builds(lambda count, at: returning(count, (Blank(at),)), st.integers(1, 4), st.integers(0, 3)))
+@given(plan=st.builds(lambda count, at: returning(count, (ReturnNoneAt(at),)), st.integers(1, 4), st.integers(0, 3)))
 def test_none_returned(subject: Subject, plan: Plan) -> None:
     plain, (hook,) = subject.play(plan.without(Hook)).grads()[0], hooks_of(plan)
     dropped = f"x{hook.do[0].at % len(plan.inputs)}"

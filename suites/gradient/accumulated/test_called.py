@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Add, Ask, Backward, Forward, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
+from fixtures.plan.grammar import (
+    Add,
+    AutogradGrad,
+    Backward,
+    Forward,
+    Hook,
+    Input,
+    Leaf,
+    Plan,
+    Raise,
+    Remove,
+    Scale,
+    hooks_of,
+)
 from suites.gradient.sources import NOT_ACCUMULATED, OTHERS_IGNORED
 from suites.names import EXECUTION, IN_ORDER, POST_ACCUMULATE, PRE
 from suites.shapes import product, starts
@@ -144,7 +157,7 @@ def test_leaves_only(subject: Subject, plan: Plan) -> None:
         lambda wanted, grads, back: Plan(
             Leaf("m0", "affine", (2, 5)),
             (Input(3),),
-            (*PAIRS, Forward(), *(Ask(names, (grad,)) for names, grad in zip(wanted, grads)), *back),
+            (*PAIRS, Forward(), *(AutogradGrad(names, (grad,)) for names, grad in zip(wanted, grads)), *back),
         ),
         st.lists(
             st.sampled_from([("m0.weight",), ("m0.bias",), ("m0.bias", "m0.weight"), ("x0",)]), min_size=1, max_size=2
@@ -155,7 +168,7 @@ def test_leaves_only(subject: Subject, plan: Plan) -> None:
 )
 def test_not_for_grad(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    asked, backwards = (sum(isinstance(step, kind) for step in plan.steps) for kind in (Ask, Backward))
+    asked, backwards = (sum(isinstance(step, kind) for step in plan.steps) for kind in (AutogradGrad, Backward))
     assert all(set(grads.values()) == {None} for grads in trace.grads()[:asked])
     assert sorted(label for label in trace.calls() if label in ("w1", "b1")) == ["b1", "w1"] * backwards
 

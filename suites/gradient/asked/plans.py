@@ -5,12 +5,12 @@ from typing import Any, Sequence
 from hypothesis import strategies as st
 
 from fixtures.draw.plans import FACTORS, NUMBERS
-from fixtures.plan.grammar import Ask, Forward, Hook, Input, Plan, Scale
+from fixtures.plan.grammar import AutogradGrad, Forward, Hook, Input, Plan, Scale
 from suites.gradient.plans import NET
 
 
 @st.composite
-def asking(draw: Any, asked: Sequence[str], hooked: Sequence[str], step: Any = Ask) -> Plan:
+def asking(draw: Any, asked: Sequence[str], hooked: Sequence[str], step: Any = AutogradGrad) -> Plan:
     """y = m1.weight * x and z = m2.weight * y, one replacing hook on each of `hooked`, and one question."""
     before, after = [], []
     for index, on in enumerate(hooked):

@@ -10,7 +10,7 @@ from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
+from fixtures.plan.grammar import AutogradGrad, Forward, Hook, Input, Leaf, Plan, Raise, Retain, Scale, hooks_of
 from suites.gradient.asked.plans import asking
 from suites.gradient.plans import INNER, NET, ROOT, answer, hooks_when_asked
 from suites.gradient.sources import NOT_ACCUMULATED, REPLACES, RETAINED_LAST
@@ -41,7 +41,7 @@ READINGS = (
         effect="silent",
     ),
 )
-WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forward(), Ask(("x0",))))
+WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forward(), AutogradGrad(("x0",))))
 
 
 @each(
@@ -68,7 +68,7 @@ WITNESS = Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Scale(10),)), Forw
         "does register_hook fire double shared list autograd.grad",
         matters_if="tensor ?twice",
         readings=READINGS,
-        witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], Ask(("x0", "x0")))),
+        witness=Plan(NET, (Input(3),), (*WITNESS.steps[:2], AutogradGrad(("x0", "x0")))),
         times=2,
     ),
     plan=lambda row: st.sampled_from(["x0", "m1.weight", INNER]).flatmap(lambda on: asking((on,) * row.times, (on,))),
@@ -191,7 +191,9 @@ def test_together_with_a_leaf(subject: Subject, plan: Plan) -> None:
         "autograd.grad sets the kept y.grad to what the hooks registered before retain_grad() leave.",
     ),
     witness=Plan(
-        NET, (Input(3),), (Forward(), Retain(INNER), Hook("tensor", INNER, "h0", (Scale(10),)), Ask((INNER, "x0")))
+        NET,
+        (Input(3),),
+        (Forward(), Retain(INNER), Hook("tensor", INNER, "h0", (Scale(10),)), AutogradGrad((INNER, "x0"))),
     ),
     docs="contradicts",
     note="A hook's result is to be used in place of the gradient, here it is in .grad and not in what is returned.",
@@ -226,7 +228,7 @@ def test_kept_otherwise(subject: Subject, plan: Plan) -> None:
                 Hook("tensor", "m0.weight", "h0", (Scale(by),)),
                 Hook("tensor", "m0.other", "h1", (Scale(by),)),
                 Forward(),
-                Ask((wanted,), grads),
+                AutogradGrad((wanted,), grads),
             ),
         ),
         st.sampled_from(["m0.weight", "m0.other"]),
@@ -255,12 +257,12 @@ def test_other_leaf(subject: Subject, plan: Plan) -> None:
         ("", "not called", {"hooks_when_asked": False}),
         "The tensor hooks of the one tensor asked for are not called, so they cannot raise.",
     ),
-    witness=Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Raise(),)), Forward(), Ask(("x0",)))),
+    witness=Plan(NET, (Input(3),), (Hook("tensor", "x0", "h0", (Raise(),)), Forward(), AutogradGrad(("x0",)))),
 )
 @given(
     plan=st.builds(
         lambda on, wanted, grad: Plan(
-            NET, (Input(3),), (Forward(), Hook("tensor", on, "h0", (Raise(),)), Ask((wanted,), (grad,)))
+            NET, (Input(3),), (Forward(), Hook("tensor", on, "h0", (Raise(),)), AutogradGrad((wanted,), (grad,)))
         ),
         st.sampled_from(["x0", INNER, ROOT]),
         st.sampled_from(["x0", INNER]),
@@ -298,7 +300,7 @@ def of_the_other_output(draw) -> Plan:
     ]
     more = draw(st.lists(st.sampled_from([Retain("m0>0"), Hook("node", "m0>0", "of the node")]), unique=True))
     asked = draw(st.sampled_from([("m0.other",), ("x0",)]))
-    last = Ask(asked, (draw(NUMBERS), None))
+    last = AutogradGrad(asked, (draw(NUMBERS), None))
     return Plan(
         Leaf("m0", "split", (draw(NUMBERS), draw(NUMBERS))), (Input(draw(NUMBERS)),), (Forward(), *hooks, *more, last)
     )
@@ -341,7 +343,7 @@ def of_the_other_output(draw) -> Plan:
             Forward(),
             Hook("tensor", "m0>0", "of the tensor"),
             Hook("node", "m0>0", "of the node"),
-            Ask(("m0.other",), (2, None)),
+            AutogradGrad(("m0.other",), (2, None)),
         ),
     ),
 )

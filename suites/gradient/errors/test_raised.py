@@ -8,7 +8,19 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import Reading, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Forward, Give, Hook, Input, Leaf, Plan, Raise, Remove, Scale, hooks_of
+from fixtures.plan.grammar import (
+    Backward,
+    Forward,
+    Hook,
+    Input,
+    Leaf,
+    Plan,
+    Raise,
+    Remove,
+    ReturnWrong,
+    Scale,
+    hooks_of,
+)
 from suites.gradient.plans import INNER, NET
 from suites.names import TENSOR_DOCS, TYPE_IS_LOST
 from suites.shapes import starts
@@ -184,7 +196,9 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
         ),
     ),
     witness=Plan(
-        Leaf("m0", "scale", (2,)), (Input(3),), (Hook("tensor", "x0", "h0", (Give("number"),)), Forward(), Backward())
+        Leaf("m0", "scale", (2,)),
+        (Input(3),),
+        (Hook("tensor", "x0", "h0", (ReturnWrong("number"),)), Forward(), Backward()),
     ),
 )
 @given(
@@ -195,7 +209,7 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
             (
                 Forward(),
                 Hook("tensor", on, "h0", do),
-                Hook("tensor", on, "h1", (Give("number"),)),
+                Hook("tensor", on, "h1", (ReturnWrong("number"),)),
                 Hook("tensor", on, "h2"),
                 Backward((grad,)),
             ),
@@ -208,7 +222,7 @@ def test_usable_again(subject: Subject, plan: Plan) -> None:
 def test_bad_value_ends_the_chain(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     labels = [hook.label for hook in hooks_of(plan)]
-    bad = [hook.do == (Give("number"),) for hook in hooks_of(plan)].index(True)
+    bad = [hook.do == (ReturnWrong("number"),) for hook in hooks_of(plan)].index(True)
     assert trace.calls() == labels[: bad + 1]
     own = "TypeError" if subject.reading.facts["engine_keeps_error_type"] else "RuntimeError"
     assert trace.raised() == [("backward", own)]

@@ -2,11 +2,11 @@
 
 from hypothesis import strategies as st
 
-from fixtures.plan.grammar import Give, Plan, hooks_of
+from fixtures.plan.grammar import Plan, ReturnWrong, hooks_of
 from suites.shapes import LOOKS
 
 KINDS = ("node", "node_pre")
-NONES = LOOKS | st.just((Give("nones"),))
+NONES = LOOKS | st.just((ReturnWrong("nones"),))
 
 
 def both(plan: Plan) -> bool:

@@ -10,7 +10,19 @@ from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Backward, Fan, Forward, Give, Hook, Input, Leaf, Plan, Remove, Scale, hooks_of
+from fixtures.plan.grammar import (
+    Backward,
+    Forward,
+    Hook,
+    Input,
+    Leaf,
+    Parallel,
+    Plan,
+    Remove,
+    ReturnWrong,
+    Scale,
+    hooks_of,
+)
 from suites.gradient.nodes.plans import NONES, acts, both
 from suites.gradient.nodes.sources import AFTER_TENSOR_HOOKS, HAS_PRE, HOOK
 from suites.gradient.plans import INNER, asked_alone
@@ -18,7 +30,7 @@ from suites.shapes import LOOKS, SCALES, on_product, product, starts
 
 ABOUT = "Node.register_hook"
 
-WRONG = LOOKS | st.sampled_from([(Give("list"),), (Give("longer"),), (Give("number"),)])
+WRONG = LOOKS | st.sampled_from([(ReturnWrong("list"),), (ReturnWrong("longer"),), (ReturnWrong("number"),)])
 
 
 @clause(
@@ -131,7 +143,7 @@ def test_removed(subject: Subject, plan: Plan) -> None:
 @given(
     plan=st.builds(
         lambda values, on, passes: Plan(
-            Fan("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
+            Parallel("m0", (Leaf("m1", "scale", values[:1]), Leaf("m2", "scale", values[1:]))),
             (Input(3),),
             (
                 Forward(),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Edit, Plan
+from fixtures.plan.grammar import MulInPlace, Plan
 from suites.gradient.nodes.sources import HAS_PRE, HOOK, PRE_REPLACES
 from suites.gradient.plans import between_edits
 from suites.tensors import item, leaf
@@ -27,7 +27,7 @@ ABOUT = "Node.register_hook"
 def test_stays(subject: Subject, plan: Plan) -> None:
     trace, (left,) = subject.holds(plan), plan.steps[-1].grads
     for step in reversed(plan.steps[1:-1]):
-        if isinstance(step, Edit):
+        if isinstance(step, MulInPlace):
             left *= step.by
         else:
             assert [given_to for _, given_to in trace.seen_by(step.label)] == [(left,)]

@@ -11,7 +11,7 @@ from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import NUMBERS
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Add, Again, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Raise, hooks_of
+from fixtures.plan.grammar import Add, Backward, Chain, Drop, Forward, Hook, Input, Leaf, Plan, Raise, Reuse, hooks_of
 from suites.handles.inside.traces import news
 from suites.names import ALWAYS_CALL, FORWARD, FULL, GLOBAL_FORWARD, SNAPSHOT_PULL
 from suites.shapes import alone, one_leaf, scale_maybe, wider
@@ -31,7 +31,7 @@ def leaves(draw) -> Leaf:
 @st.composite
 def chains(draw) -> Chain:
     """The same in a container, before up to two more calls."""
-    inside = (draw(leaves()), one_leaf(draw, "m2"), Again("m0"))
+    inside = (draw(leaves()), one_leaf(draw, "m2"), Reuse("m0"))
     return Chain("m1", inside[: draw(st.integers(1, 3))])
 
 

@@ -8,7 +8,7 @@ from fixtures.clause.clause import Reading, clause
 from fixtures.draw.contract import contract_drawn_for
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Add, Again, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.plan.grammar import Add, Backward, Chain, Forward, Hook, Input, Leaf, Plan, Reuse, Scale
 from suites.handles.inside.traces import news
 from suites.names import SKIP_PULL, SKIPS
 from suites.shapes import one_leaf
@@ -23,7 +23,7 @@ def from_below(draw, hooked: bool) -> Plan:
     adds = Hook(kind, "m1", "adds", (Add(Hook("forward", "m0", "new", (Scale(draw(FACTORS)),))),))
     places = ["m0", "*"] if contract_drawn_for().global_forward_hooks else ["m0"]
     own = [Hook(draw(st.sampled_from(["forward_pre", "forward"])), draw(st.sampled_from(places)), "own")]
-    net = Chain("m0", (one_leaf(draw, "m1"),) + ((Again("m1"),) if draw(st.booleans()) else ()))
+    net = Chain("m0", (one_leaf(draw, "m1"),) + ((Reuse("m1"),) if draw(st.booleans()) else ()))
     run = (Forward(), Backward((draw(NUMBERS),)))
     return Plan(net, (Input(draw(NUMBERS)),), (*draw(st.permutations([adds, *own] if hooked else [adds])), *run * 2))
 

@@ -9,7 +9,7 @@ from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Add, Drop, Forward, Give, Hook, Input, Plan, Raise, Scale, hooks_of
+from fixtures.plan.grammar import Add, Drop, Forward, Hook, Input, Plan, Raise, ReturnWrong, Scale, hooks_of
 from suites.names import ALWAYS_CALL, ALWAYS_TEST, CODE, FORWARD_HOOK, GLOBAL_KWARGS, GLOBAL_KWARGS_PULL
 from suites.shapes import alone, in_line, product, tower
 
@@ -35,7 +35,7 @@ def lines(draw, *acts: str, fails: str = "", everywhere: bool = False, with_kwar
         elif act == "scale":
             do = (Scale(draw(FACTORS)),)
         elif act == "give":
-            do = (Give("number"),)
+            do = (ReturnWrong("number"),)
         on = draw(st.sampled_from(["*", "m0"])) if everywhere else "m0"
         front = on == "m0" and draw(st.booleans())
         hooks.append(Hook("forward", on, f"h{number}", do, prepend=front, with_kwargs=with_kwargs, always_call=always))

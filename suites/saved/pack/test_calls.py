@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Call, Edit, Forward, Freeze, Hook, Input, Leaf, Plan, Raise, Remove
+from fixtures.plan.grammar import Call, Forward, Freeze, Hook, Input, Leaf, MulInPlace, Plan, Raise, Remove
 from suites.saved.plans import BOOLEANS, EDITS, MAYBE, NET, ONE_PASS, PASSES, TWO, factors, ones, pair, product, starts
 from suites.saved.sources import CONTEXT_NOTE, EDITED, HAS, NOTE, PACKS, TYPE_IS_KEPT
 from suites.shapes import LOOKS
@@ -82,11 +82,13 @@ def test_order(subject: Subject, plan: Plan) -> None:
         ("", "packed", {"saves_numbers": True}),
         "A Python number that a tensor is multiplied by is packed, as a tensor.",
     ),
-    witness=Plan(NET, TWO, (Hook("saved", "", "c"), Forward(), Edit("m0>0", 5))),
+    witness=Plan(NET, TWO, (Hook("saved", "", "c"), Forward(), MulInPlace("m0>0", 5))),
 )
-@given(plan=product(pair(do=MAYBE), after=st.builds(lambda by, passes: (Edit("m0>0", by), *passes), FACTORS, PASSES)))
+@given(
+    plan=product(pair(do=MAYBE), after=st.builds(lambda by, passes: (MulInPlace("m0>0", by), *passes), FACTORS, PASSES))
+)
 def test_numbers(subject: Subject, plan: Plan) -> None:
-    numbers = [step.by for step in plan.steps if isinstance(step, Edit)] * subject.reading.facts["saves_numbers"]
+    numbers = [step.by for step in plan.steps if isinstance(step, MulInPlace)] * subject.reading.facts["saves_numbers"]
     assert sorted(subject.holds(plan).seen_by("c.pack")) == ones(factors(plan) + numbers)
 
 

@@ -8,7 +8,18 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
-from fixtures.plan.grammar import Ask, Backward, Clear, Edit, Forward, Give, Hook, Plan, Raise, Scale
+from fixtures.plan.grammar import (
+    AutogradGrad,
+    Backward,
+    ClearGrads,
+    Forward,
+    Hook,
+    MulInPlace,
+    Plan,
+    Raise,
+    ReturnWrong,
+    Scale,
+)
 from suites.saved.plans import (
     BOOLEANS,
     EDITS,
@@ -61,7 +72,9 @@ def test_each_pass(subject: Subject, plan: Plan) -> None:
     plan=product(
         pair(do=MAYBE, back=MAYBE),
         after=st.lists(
-            st.sampled_from([Forward(), Clear(), Edit(OUT, 2), Hook("tensor", OUT, "h")]), min_size=1, max_size=3
+            st.sampled_from([Forward(), ClearGrads(), MulInPlace(OUT, 2), Hook("tensor", OUT, "h")]),
+            min_size=1,
+            max_size=3,
         ).map(lambda steps: (*dict.fromkeys(steps), Backward())),
     )
 )
@@ -97,7 +110,7 @@ def test_used(subject: Subject, plan: Plan) -> None:
 @given(
     plan=product(
         pair(do=MAYBE, back=MAYBE),
-        after=st.builds(lambda name, grad: (Ask((name,), (grad,)),), st.sampled_from(["x0", "x1"]), NUMBERS),
+        after=st.builds(lambda name, grad: (AutogradGrad((name,), (grad,)),), st.sampled_from(["x0", "x1"]), NUMBERS),
     )
 )
 def test_both(subject: Subject, plan: Plan) -> None:
@@ -114,8 +127,8 @@ def test_both(subject: Subject, plan: Plan) -> None:
 )
 @given(
     plan=product(
-        pair(do=st.sampled_from([(Give("number"),), (Give("single"),)]))
-        | pair(do=MAYBE, back=st.sampled_from([(Give("number"),), (Give("single"),)]))
+        pair(do=st.sampled_from([(ReturnWrong("number"),), (ReturnWrong("single"),)]))
+        | pair(do=MAYBE, back=st.sampled_from([(ReturnWrong("number"),), (ReturnWrong("single"),)]))
     )
 )
 def test_no_tensor(subject: Subject, plan: Plan) -> None:

@@ -11,27 +11,27 @@ from fixtures.families import KINDS
 from fixtures.plan.grammar import (
     OPS,
     Add,
-    Again,
-    Ask,
+    AutogradGrad,
     Backward,
-    Blank,
     Call,
     Chain,
-    Clear,
+    ClearGrads,
     Copy,
-    Edit,
-    Entries,
     Forward,
-    Give,
     Hook,
     InPlace,
     Keywords,
     Leaf,
+    MulInPlace,
     Pack,
     Plan,
     Raise,
     Remove,
     Retain,
+    ReturnMore,
+    ReturnNoneAt,
+    ReturnWrong,
+    Reuse,
     Scale,
     hooks_of,
     walk,
@@ -75,9 +75,9 @@ class Adder:
         """Return what a hook of this kind may do."""
         may: list[tuple[Any, ...]] = [(), (), (Scale(2),), (Raise(1),), (Add(Hook(kind, "m0", "more")),)]
         may += [(InPlace(2),)] if "edit" in KINDS[kind].does else []
-        may += [(Entries(1),)] if "entries" in KINDS[kind].does and kind in AROUND else []
-        may += [(Blank(0),)] if "blank" in KINDS[kind].does else []
-        return self.random.choice([*may, *((Give(what),) for what in KINDS[kind].wrong)])
+        may += [(ReturnMore(1),)] if "entries" in KINDS[kind].does and kind in AROUND else []
+        may += [(ReturnNoneAt(0),)] if "blank" in KINDS[kind].does else []
+        return self.random.choice([*may, *((ReturnWrong(what),) for what in KINDS[kind].wrong)])
 
     def place(self, plan: Plan, kind: str) -> str:
         """Return where a hook of this kind may be put."""
@@ -108,7 +108,7 @@ class Adder:
 
     def repeat(self, plan: Plan) -> Plan:
         """A forward or a pass once more."""
-        at = self.at(plan, Forward, Backward, Ask)
+        at = self.at(plan, Forward, Backward, AutogradGrad)
         return self.put(plan, at, plan.steps[at])
 
     def freeze(self, plan: Plan) -> Plan:
@@ -130,13 +130,13 @@ class Adder:
 
     def packs(self, plan: Plan) -> Plan:
         """Outputs in a structure."""
-        every = tuple(range(len(plan.steps[self.at(plan, Backward, Ask)].grads)))
+        every = tuple(range(len(plan.steps[self.at(plan, Backward, AutogradGrad)].grads)))
         packs = (Pack("dict", every), Pack("list", every), Pack("tuple", (Pack("list", every),)))
         return replace(plan, net=replace(plan.net, out=self.random.choice(packs)))
 
     def shares(self, plan: Plan) -> Plan:
         """A module that is called again on what it returned."""
-        return replace(plan, net=Chain(plan.net.name + "z", (plan.net, Again(plan.net.name))))
+        return replace(plan, net=Chain(plan.net.name + "z", (plan.net, Reuse(plan.net.name))))
 
     def copy(self, plan: Plan) -> Plan:
         """A deep copy before a forward."""
@@ -152,17 +152,17 @@ class Adder:
         at = self.at(plan, Backward)
         names = [f"{one.name}.weight" for one in walk(plan.net) if isinstance(one, Leaf) and one.values]
         target = (self.random.choice([*names, "x0", *(f"{one.name}>0" for one in walk(plan.net))]),)
-        ways = (replace(plan.steps[at], inputs=target), Ask(target, plan.steps[at].grads))
+        ways = (replace(plan.steps[at], inputs=target), AutogradGrad(target, plan.steps[at].grads))
         return self.put(plan, at, self.random.choice(ways), instead=1)
 
     def edit(self, plan: Plan) -> Plan:
         """A tensor is changed in place after a forward."""
         names = [f"{one.name}>0" for one in walk(plan.net)] + ["x0"]
-        return self.put(plan, self.at(plan, Forward) + 1, Edit(self.random.choice(names), 2))
+        return self.put(plan, self.at(plan, Forward) + 1, MulInPlace(self.random.choice(names), 2))
 
     def clear(self, plan: Plan) -> Plan:
         """Gradients are set to None before a pass."""
-        return self.put(plan, self.at(plan, Backward, Ask), Clear())
+        return self.put(plan, self.at(plan, Backward, AutogradGrad), ClearGrads())
 
     def unrecorded(self, plan: Plan) -> Plan:
         """A forward under no_grad."""

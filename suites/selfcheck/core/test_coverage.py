@@ -10,7 +10,7 @@ from fixtures.graph.errors import Shared, SharedEdit, SharedThaw, SharedUnrecord
 from fixtures.graph.graph import Tensor
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
-from fixtures.plan.grammar import Entries, Forward, Freeze, Give, Hook, InPlace, Input, Leaf, Of, Plan, Retain
+from fixtures.plan.grammar import Forward, Freeze, Hook, InPlace, Input, Leaf, Of, Plan, Retain, ReturnMore, ReturnWrong
 from fixtures.stages.stage import Torch, perform
 from suites import coverage
 from suites.coverage import APART, ASIDE, BAR, Drawn, Table, draw, reason, tables
@@ -38,7 +38,7 @@ def test_few_plans_are_set_aside() -> None:
 
 
 def test_a_plan_whose_structures_grow_by_powers_is_set_aside() -> None:
-    pair = Hook("forward", "m0", "h0", (Give("single"),)), Hook("forward", "m0", "h1", (Entries(12),))
+    pair = Hook("forward", "m0", "h0", (ReturnWrong("single"),)), Hook("forward", "m0", "h1", (ReturnMore(12),))
     net, contract = (Leaf("m0", "same"), (Input(1),)), contract_for(installed_version())
     few = Plan(*net, (*pair * 3, Forward()))
     assert expect(few, contract) == perform(few, Torch())

@@ -93,7 +93,7 @@ EDITED = Plan(
         Hook("forward", "m0", "h0", (grammar.InPlace(3),)),
         Forward(),
         Retain("m0>0"),
-        grammar.Edit("m0>0", 2),
+        grammar.MulInPlace("m0>0", 2),
         Backward(),
     ),
 )
@@ -175,5 +175,5 @@ def test_most_drawn_plans_play_to_the_end(plan: Plan) -> None:
 
 
 def test_a_chain_of_shared_modules_is_played() -> None:
-    shared = Plan(Chain("m0", (Leaf("m1", "scale", (2,)), grammar.Again("m1"))), (Input(3),), (Forward(), Backward()))
+    shared = Plan(Chain("m0", (Leaf("m1", "scale", (2,)), grammar.Reuse("m1"))), (Input(3),), (Forward(), Backward()))
     assert perform(shared, Torch()).returns() == [12]

@@ -3,11 +3,9 @@
 from fixtures.plan.grammar import (
     Add,
     Backward,
-    Blank,
     Call,
     Chain,
     Forward,
-    Give,
     Hook,
     InPlace,
     Input,
@@ -18,6 +16,8 @@ from fixtures.plan.grammar import (
     Plan,
     Recast,
     Retain,
+    ReturnNoneAt,
+    ReturnWrong,
 )
 from fixtures.state.grammar import Buffer, Delete, Duplicate, Load, On, Save, Set, Tree
 from fixtures.state.plan import StatePlan
@@ -43,7 +43,7 @@ CORNERS = {
 
 TWO = Chain("m0", (Leaf("m1", "scale", (2,)), Leaf("m2", "scale", (3,))))
 X = (Input(3),)
-NONES = Hook("node", "m2>0", "h0", (Give("nones"),))
+NONES = Hook("node", "m2>0", "h0", (ReturnWrong("nones"),))
 
 
 def hooked_in_a_pass(on: str, also: str) -> Plan:
@@ -55,7 +55,7 @@ def hooked_in_a_pass(on: str, also: str) -> Plan:
 PLANS = {
     "a retained gradient, then None": Plan(TWO, X, (Forward(), Retain("m1>0"), Backward((1,)), NONES, Backward((1,)))),
     "a number in place of None": Plan(
-        TWO, X, (Forward(), NONES, Hook("tensor", "m1>0", "h1", (Give("number"),)), Backward((1,)))
+        TWO, X, (Forward(), NONES, Hook("tensor", "m1>0", "h1", (ReturnWrong("number"),)), Backward((1,)))
     ),
     "a leaf behind another tensor": hooked_in_a_pass("m1>0", "x0"),
     "two tensors, none of them a leaf": hooked_in_a_pass("m1>0", "m2>0"),
@@ -72,7 +72,7 @@ PLANS = {
     "text in place of a tensor": Plan(
         Chain("m0", (Leaf("m1", "split", (2, 3), out=Pack("dict", (0, 1))), Leaf("m2", "scale", (2,)))),
         X,
-        (Hook("forward", "m1", "h0", (Blank(0),)), Forward()),
+        (Hook("forward", "m1", "h0", (ReturnNoneAt(0),)), Forward()),
     ),
     "a cast of a tensor by columns": Plan(
         Leaf("m0", "float16"), (Input(Of(1, (2, 3), layout="transposed")),), (Forward(), Backward((Like(1),)))
