@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compile.networks import EVERYWHERE, NUMBERS, called, compiled, leaf, network, two_outputs
-from suites.modes.compile.sources import AOT, OWN
+from suites.modes.compile.sources import OWN
 from suites.modes.networks import BY, within
 from suites.modes.sources import COMPILE, EAGER
 from suites.names import ISSUE
 from suites.tensors import item
 
 ABOUT = "register_hook"
+AOT = "backend='aot_eager'"
 
 
 def aot(net: Any) -> Any:

@@ -21,10 +21,10 @@ from suites.modes.compile.networks import (
     network,
     noting,
 )
-from suites.modes.compile.sources import IN_PLACE
-from suites.modes.sources import EAGER
+from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
+IN_PLACE = (COMPILE, "torch.nn.Module.compile")
 
 
 def compiled_in_place(net: Any, **options: Any) -> Any:
