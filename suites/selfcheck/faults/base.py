@@ -82,20 +82,18 @@ def instead(
 
 
 def patched(
-    owner: Any, name: str, *near: str, needs: str | tuple[str, ...] = (), subtle: bool = True
+    owner: Any, names: str | tuple[str, ...], *near: str, needs: str | tuple[str, ...] = (), subtle: bool = True
 ) -> Callable[[Any], Any]:
-    """Register a fault: a function that is called in place of one of torch, which is given to it first."""
+    """Register a fault: a function that is called in place of one of torch, or several, and is given that one first."""
     add = rows(*near, needs=needs, subtle=subtle)
 
     def register(wrong: Any) -> Any:
+        def called(right: Any) -> Any:
+            return functools.wraps(right)(lambda *given, **options: wrong(right, *given, **options))
+
         def enter(stack: contextlib.ExitStack) -> None:
-            right = getattr(owner, name)
-
-            @functools.wraps(right)
-            def call(*given: Any, **options: Any) -> Any:
-                return wrong(right, *given, **options)
-
-            swap(stack, owner, name, call)
+            for name in (names,) if isinstance(names, str) else names:
+                swap(stack, owner, name, called(getattr(owner, name)))
 
         add((wrong.__name__, wrong.__doc__, enter))
         return wrong

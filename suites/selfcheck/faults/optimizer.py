@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from suites.selfcheck.faults.base import fault, instead, part, patched, rows, swap
+from suites.selfcheck.faults.base import instead, part, patched, rows, swap
 
 Optimizer: Any = torch.optim.Optimizer
 #: torch.optim takes this name away.
@@ -166,16 +166,12 @@ def step_despite_pre(step: Step, right: Any) -> Any:
 # --- around them -------------------------------------------------------------------------------
 
 
-@fault(NEAR, needs=NEEDS)
-def step_hooks_of_zero_grad(stack: ExitStack) -> None:
+@patched(Optimizer, "zero_grad", NEAR, needs=NEEDS)
+def step_hooks_of_zero_grad(right: Any, self: Any, set_to_none: bool = True) -> None:
     """zero_grad() calls the step pre-hooks."""
-
-    def zero_grad(self: Any, set_to_none: bool = True) -> None:
-        for hook in self._optimizer_step_pre_hooks.values():
-            hook(self, (self,), {})
-        original(self, set_to_none)
-
-    original = swap(stack, Optimizer, "zero_grad", zero_grad)
+    for hook in self._optimizer_step_pre_hooks.values():
+        hook(self, (self,), {})
+    right(self, set_to_none)
 
 
 @patched(Optimizer, "register_step_post_hook", NEAR, needs=NEEDS)

@@ -10,7 +10,7 @@ import torch
 from torch.nn import Module
 from torch.nn.modules import module as torch_module
 
-from suites.selfcheck.faults.base import rows, swap
+from suites.selfcheck.faults.base import patched, rows, swap
 
 NEAR = "registration."
 HAS = ("torch.nn.modules.module.register_module_parameter_registration_hook",)
@@ -136,55 +136,38 @@ def one_only(found: list[Any], way: str) -> list[Any]:
     return found[:2] if way == "attribute" else found
 
 
-def copied(stack: ExitStack) -> None:
-    """Registration hooks are called for the parameters of a deep copy that has children."""
-    original = Module.__setstate__
-
-    def setstate(self: Any, state: Any) -> None:
-        original(self, state)
-        for name, value in list(self._parameters.items()) if self._modules else ():
-            for hook in list(torch_module._global_parameter_registration_hooks.values()):
-                hook(self, name, value)
-
-    swap(stack, Module, "__setstate__", setstate)
+@patched(Module, "__setstate__", NEAR, needs=HAS)
+def registered_by_copies(right: Any, self: Any, state: Any) -> None:
+    """A deep copy of a module that has modules in it calls parameter registration hooks."""
+    right(self, state)
+    for name, value in list(self._parameters.items()) if self._modules else ():
+        for hook in list(torch_module._global_parameter_registration_hooks.values()):
+            hook(self, name, value)
 
 
-def loaded(stack: ExitStack) -> None:
-    original = Module._load_from_state_dict
-
-    @functools.wraps(original)
-    def load(self: Any, state_dict: Any, prefix: str, metadata: Any, *given: Any) -> None:
-        if metadata.get("assign_to_params_buffers") and prefix:
-            with ExitStack() as changed:
-                for sort in SORTS:
-                    swap(changed, torch_module, f"_global_{sort}_registration_hooks", OrderedDict())
-                return original(self, state_dict, prefix, metadata, *given)
-        return original(self, state_dict, prefix, metadata, *given)
-
-    swap(stack, Module, "_load_from_state_dict", load)
+@patched(Module, "_load_from_state_dict", NEAR, needs=HAS)
+def registered_assigned_inner(right: Any, self: Any, state_dict: Any, prefix: str, metadata: Any, *given: Any) -> None:
+    """load_state_dict(assign=True) calls no registration hook for inner modules."""
+    with ExitStack() as changed:
+        for sort in SORTS if metadata.get("assign_to_params_buffers") and prefix else ():
+            swap(changed, torch_module, f"_global_{sort}_registration_hooks", OrderedDict())
+        right(self, state_dict, prefix, metadata, *given)
 
 
-def two_modules(stack: ExitStack) -> None:
-    original: Any = torch.nn.ModuleDict.update
-
-    def update(self: Any, modules: Any) -> None:
-        entries = list(modules.items()) if isinstance(modules, dict) else list(modules)
-        original(self, entries[:1])
-        for name, module in entries[1:]:
-            self._modules[name] = module
-
-    swap(stack, torch.nn.ModuleDict, "update", update)
+@patched(torch.nn.ModuleDict, "update", NEAR, needs=HAS)
+def registered_one_of_dict(right: Any, self: Any, modules: Any) -> None:
+    """Building a ModuleDict calls module registration hooks for its first entry only."""
+    entries = list(modules.items()) if isinstance(modules, dict) else list(modules)
+    right(self, entries[:1])
+    self._modules.update(entries[1:])
 
 
-def inserted(stack: ExitStack) -> None:
-    original = torch.nn.ModuleList.insert
-
-    def insert(self: Any, index: int, module: Any) -> None:
-        original(self, index, module)
-        if len(self) > 2:
-            self.add_module(str(index), module)
-
-    swap(stack, torch.nn.ModuleList, "insert", insert)
+@patched(torch.nn.ModuleList, "insert", NEAR, needs=HAS)
+def registered_inserted(right: Any, self: Any, index: int, module: Any) -> None:
+    """insert() of a ModuleList that had two modules calls module registration hooks."""
+    right(self, index, module)
+    if len(self) > 2:
+        self.add_module(str(index), module)
 
 
 rows(NEAR, needs=HAS, control=True)(
@@ -225,16 +208,4 @@ rows(NEAR, needs=HAS)(
         "Set as an attribute, a value is given to two hooks at most.",
         wrong(called, order=one_only),
     ),
-    (
-        "registered_by_copies",
-        "A deep copy of a module that has modules in it calls parameter registration hooks.",
-        copied,
-    ),
-    ("registered_assigned_inner", "load_state_dict(assign=True) calls no registration hook for inner modules.", loaded),
-    (
-        "registered_one_of_dict",
-        "Building a ModuleDict calls module registration hooks for its first entry only.",
-        two_modules,
-    ),
-    ("registered_inserted", "insert() of a ModuleList that had two modules calls module registration hooks.", inserted),
 )

@@ -85,6 +85,16 @@ def until_it_raises(hook: Any) -> Any:
     return call
 
 
+def called(*near: str) -> Callable[[Any], Any]:
+    """Register a fault: a function that is called in place of a hook of a tensor, with the hook and the gradient."""
+
+    def register(wrong: Any) -> Any:
+        rows(*near)((wrong.__name__, wrong.__doc__, partial(patch_call, call=wrong)))
+        return wrong
+
+    return register
+
+
 @fault(control=True)
 def wrapped_hooks(stack: ExitStack) -> None:
     """Nothing is wrong: what is registered on tensors is called by another function."""
@@ -93,15 +103,19 @@ def wrapped_hooks(stack: ExitStack) -> None:
             patch_call(stack, lambda hook, given: hook(given), name)
 
 
-# --- rows --------------------------------------------------------------------------------------
+# --- what is called in place of a hook ---------------------------------------------------------
 
 
+@called("gradient.passes.grad_mode_of_the_hook")
 def mode_undone(hook: Any, grad: Any) -> Any:
+    """The grad mode that a tensor hook sets is undone before the next hook of the tensor."""
     with torch.set_grad_enabled(torch.is_grad_enabled()):
         return hook(grad)
 
 
+@called("gradient.undefined.example_fails")
 def none_is_a_runtime_error(hook: Any, grad: Any) -> Any:
+    """The TypeError of a tensor hook that was given None leaves backward() as RuntimeError."""
     try:
         return hook(grad)
     except TypeError as error:
@@ -110,11 +124,9 @@ def none_is_a_runtime_error(hook: Any, grad: Any) -> Any:
         raise
 
 
-def spread(result: Any, grad: Any) -> Any:
-    return result.expand_as(grad) if isinstance(result, Tensor) and not result.dim() else result
-
-
-def columns_put_back(hook: Any, grad: Any) -> Any:
+@called("together.values")
+def edit_of_columns_lost(hook: Any, grad: Any) -> Any:
+    """What a tensor hook changes in place in a gradient that does not lie row by row is put back."""
     if grad is None or grad.is_sparse or grad.is_contiguous():
         return hook(grad)
     before = grad.clone()
@@ -124,7 +136,9 @@ def columns_put_back(hook: Any, grad: Any) -> Any:
     return result
 
 
-def rows_once(hook: Any, grad: Any) -> Any:
+@called("gradient.kinds.sparse")
+def rows_counted_once(hook: Any, grad: Any) -> Any:
+    """A row that is looked up several times is in the sparse gradient of a hook only once."""
     if grad is None or not grad.is_sparse:
         return hook(grad)
     numbers = grad._indices()[0].tolist()
@@ -132,8 +146,17 @@ def rows_once(hook: Any, grad: Any) -> Any:
     return hook(torch.sparse_coo_tensor(grad._indices()[:, first], grad._values()[first], grad.shape))
 
 
-def in_main_thread(hook: Any, grad: Any) -> Any:
+@called("gradient.passes")
+def main_thread_only(hook: Any, grad: Any) -> Any:
+    """Tensor hooks are called in the main thread only."""
     return hook(grad) if threading.current_thread() is threading.main_thread() else None
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+def spread(result: Any, grad: Any) -> Any:
+    return result.expand_as(grad) if isinstance(result, Tensor) and not result.dim() else result
 
 
 def post_before(stack: ExitStack) -> None:
@@ -178,33 +201,6 @@ rows("gradient", "together.values")(
             patch_call,
             call=lambda hook, grad: hook(grad if grad is None or full_precision(grad) else grad.clone()),
         ),
-    ),
-    (
-        "edit_of_columns_lost",
-        "What a tensor hook changes in place in a gradient that does not lie row by row is put back.",
-        partial(patch_call, call=columns_put_back),
-    ),
-)
-rows("gradient.passes.grad_mode_of_the_hook", "gradient.passes", "gradient.undefined.example_fails", "gradient.kinds")(
-    (
-        "mode_undone",
-        "The grad mode that a tensor hook sets is undone before the next hook of the tensor.",
-        partial(patch_call, call=mode_undone),
-    ),
-    (
-        "main_thread_only",
-        "Tensor hooks are called in the main thread only.",
-        partial(patch_call, call=in_main_thread),
-    ),
-    (
-        "none_is_a_runtime_error",
-        "The TypeError of a tensor hook that was given None leaves backward() as RuntimeError.",
-        partial(patch_call, call=none_is_a_runtime_error),
-    ),
-    (
-        "rows_counted_once",
-        "A row that is looked up several times is in the sparse gradient of a hook only once.",
-        partial(patch_call, call=rows_once),
     ),
 )
 rows("gradient.accumulated", "gradient.switched", needs=POST)(
