@@ -17,7 +17,7 @@ from reports.verbs import commands, tables
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-LONGEST, LONGEST_PAGE = 110, 130
+LONGEST, LONGEST_PAGE = 110, 140
 #: A command that is shown with its answer.
 SHOWN = re.compile(r"^\$ python -m reports (?P<arguments>.*)\n(?P<answer>(?s:.*?))^```$", re.MULTILINE)
 #: A link to a file of the repository.
