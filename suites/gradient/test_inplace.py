@@ -228,7 +228,7 @@ def test_mark_dirty(subject: Subject, steps: List[Any]) -> None:
 @given(plan=edited_leaves())
 def test_leaf_is_refused(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace.raised() == [("edit", "RuntimeError")]
+    assert trace.raised() == [("mul_in_place", "RuntimeError")]
     once = plan.inputs[0].value * plan.net.values[0]
     by = plan.steps[1].by
     assert trace.returns() == [once, once * by, once * by]

@@ -42,7 +42,7 @@ def asking(kind: str, wanted: Any, others: Any = LISTED) -> Any:
 @given(plan=on_products(asking("multi_all", st.sampled_from(LEAVES))))
 def test_leaf(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
-    assert trace.raised() == [("ask", "RuntimeError")]
+    assert trace.raised() == [("autograd_grad", "RuntimeError")]
     assert trace.calls() == []
 
 

@@ -274,7 +274,7 @@ def test_errors(subject: Subject, plan: Plan) -> None:
     on_the_way = (ROOT, INNER, "x0").index(hook.on) < (ROOT, INNER, "x0").index(asked)
     reached = on_the_way or (hook.on == asked and subject.reading.facts["hooks_when_asked"])
     error = "Boom" if subject.contract.engine_keeps_error_type else "RuntimeError"
-    assert trace.raised() == [("ask", error)] * reached
+    assert trace.raised() == [("autograd_grad", error)] * reached
 
 
 @clause(

@@ -194,7 +194,7 @@ def test_bad_arguments_are_told_in_one_line(room, capsys, monkeypatch, arguments
     assert said in refused(capsys, room.call(*arguments))
 
 
-@pytest.mark.parametrize("arguments", [["pages"], ["page", "--colour"], [], ["diff", "2.15"], ["merge", "a"]])
+@pytest.mark.parametrize("arguments", [["pages"], ["page", "--colour"], ["diff", "2.15"], ["merge", "a"]])
 def test_a_wrong_command_line_is_told_in_one_line(capsys, arguments):
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -227,8 +227,8 @@ def test_what_was_meant_does_not_hang_on_the_words_of_argparse(capsys, monkeypat
     [
         ("retain_grad.json", "{", "retain_grad.json: is not JSON"),
         ("retain_grad.json", "[]", "is not of type object"),
-        ("retain_grad.json", '{"format": 7}', "is of format 7, this suite reads format 3"),
-        ("2.15.json", '{"format": 1}', "2.15.json: is of format 1, this suite reads format 3"),
+        ("retain_grad.json", '{"format": 7}', "is of format 7, this suite reads format 4"),
+        ("2.15.json", '{"format": 1}', "2.15.json: is of format 1, this suite reads format 4"),
     ],
 )
 def test_a_damaged_verdict_file_is_named(room, capsys, name, content, said):

@@ -75,7 +75,7 @@ def test_code_that_runs_on_several_meets_the_worst_of_each_step_in_both_directio
 
 
 def test_the_worst_comes_first_and_what_is_new_last():
-    assert list(KINDS)[:3] == EFFECTS[:3]
+    assert tuple(KINDS)[:3] == EFFECTS[:3]
     assert list(KINDS)[-1] == "added"
     assert set(KINDS) == {*EFFECTS[:3], "internal", "fixed", "added"}
 
