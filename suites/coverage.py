@@ -115,8 +115,8 @@ APART: Dict[Tuple[str, str], str] = {
     ("retain_grad", "None *"): "there is no function to give anything to",
     ("retain_grad", "edits"): "there is no function to change anything",
     ("retain_grad", "offset returned"): "there is no function to return anything",
-    ("retain_grad", "strided"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
-    ("retain_grad", "expanded"): "what it keeps is row by row, whatever arrived: retain.values.own_copy",
+    ("retain_grad", "strided"): "what it keeps is contiguous, whatever arrived: retain.values.own_copy",
+    ("retain_grad", "expanded"): "what it keeps is contiguous, whatever arrived: retain.values.own_copy",
 }
 
 

@@ -14,7 +14,7 @@ from reports.data.statements import Statement, statement
 #: how a clause, and how several, may be in a range; in the order shown: a program has most to fear from the first
 STATUSES = {
     "changes": ("changes", "change"),
-    "otherwise": ("is otherwise on every release", "are otherwise on every release"),
+    "otherwise": ("differs in the same way on every release", "differ in the same way on every release"),
     "nowhere": ("holds on no release", "hold on no release"),
     "unseen": ("not measured on every release", "not measured on every release"),
     "holds": ("holds on every release", "hold on every release"),

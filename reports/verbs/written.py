@@ -1,4 +1,4 @@
-"""What a verb that writes a file answers: the counts of each torch in it, and where the file is."""
+"""What a verb that writes a file prints: the verdict counts of each torch in it, and where the file is."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_swapped(subject: Subject, way: str, hooks: int) -> None:
 
 @clause(
     "built.conversions.swapped_later",
-    says="A parameter that had a tensor hook never calls new ones after swap_module_params_on_conversion swapped it.",
+    says="After swap_module_params_on_conversion swapped a parameter with a tensor hook, later tensor hooks never run.",
     source="measured",
     asked="after swap_tensors conversion new register_hook on parameter never fires dead hook",
     docs="contradicts",

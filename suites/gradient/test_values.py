@@ -179,7 +179,7 @@ def test_own_grad(subject: Subject, plan: Plan) -> None:
         ("1.6", "the leaf's", {"grad_follows_leaf": True}),
         "A contiguous or transposed leaf has a .grad with the leaf's strides, whatever its tensor hooks returned.",
         ("", "row by row", {"grad_follows_leaf": False}),
-        "The .grad of a leaf is laid out row by row, whatever strides the leaf has or its tensor hooks returned.",
+        "The .grad of a leaf is contiguous, whatever strides the leaf has or its tensor hooks returned.",
     ),
     witness=Plan(Leaf("m0", "same"), (Input(Of(1, (2, 3), layout="transposed")),), (Forward(), Backward((Like(1),)))),
 )
@@ -218,7 +218,7 @@ def test_grad_layout(subject: Subject, plan: Plan) -> None:
         ("1.5", "kept", {"cast_keeps_layout": True}),
         "A transposed gradient of another dtype that backward() is given is cast, and stays transposed.",
         ("", "row by row", {"cast_keeps_layout": False}),
-        "A transposed gradient of another dtype that backward() is given is cast, and lies row by row then.",
+        "A transposed gradient of another dtype that backward() is given is cast, and is contiguous then.",
     ),
     witness=Plan(
         Leaf("m0", "same"),

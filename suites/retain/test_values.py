@@ -20,7 +20,7 @@ ABOUT = "retain_grad"
 
 @clause(
     "retain.values.own_copy",
-    says="The first gradient that retain_grad() keeps is a new tensor, stored row by row (contiguous).",
+    says="The first gradient that retain_grad() keeps is a new, contiguous tensor.",
     source=(KEPT, "measured"),
     asked="stride memory layout of stored activation gradient transposed expanded channels_last view call safe clone",
     level="observed",

@@ -41,7 +41,7 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.global_everywhere",
-    says="A global full backward hook runs for every module of a chain, before the module's full ones.",
+    says="A global full backward hook runs for every module of a chain, before that module's own full backward hooks.",
     where="each takes a tensor that requires grad, returns a new one",
     see=("backward.given.dict_output", "backward.inplace.input"),
     source=(

@@ -206,7 +206,7 @@ rows("backward", needs=FULL)(
     ),
     (
         "ColumnsStay",
-        "What a full backward hook returns is dropped where it does not lie row by row.",
+        "What a full backward hook returns is dropped where it is not contiguous.",
         part(Full, checked=kept_where(lambda one: not one.is_contiguous())),
     ),
 )

@@ -126,7 +126,7 @@ def none_is_a_runtime_error(hook: Any, grad: Any) -> Any:
 
 @called("together.values")
 def edit_of_columns_lost(hook: Any, grad: Any) -> Any:
-    """What a tensor hook changes in place in a gradient that does not lie row by row is put back."""
+    """What a tensor hook changes in place in a gradient that is not contiguous is put back."""
     if grad is None or grad.is_sparse or grad.is_contiguous():
         return hook(grad)
     before = grad.clone()
@@ -221,7 +221,7 @@ rows("gradient.accumulated", "gradient.switched", needs=POST)(
     ),
     (
         "post_of_rows_only",
-        "A post-accumulate hook is not called where .grad does not lie row by row.",
+        "A post-accumulate hook is not called where .grad is not contiguous.",
         partial(
             patch_call,
             call=lambda hook, leaf: hook(leaf) if leaf.grad is None or leaf.grad.is_contiguous() else None,

@@ -112,7 +112,13 @@ def test_what_is_printed_is_what_is_so(verdicts, capsys):
         "  tutorial.t.false  Is false.\n",
     ):
         assert reported in out
-    titles = ["change (", "are otherwise on every release (", "hold on no release (", "not measured", "hold on every"]
+    titles = [
+        "change (",
+        "differ in the same way on every release (",
+        "hold on no release (",
+        "not measured",
+        "hold on every",
+    ]
     places = [out.index(f"\n\n{title}") for title in titles]
     assert places == sorted(places)
 
@@ -170,7 +176,7 @@ def test_clauses_are_chosen_by_beginning_chapter_and_api(verdicts, capsys):
 
 
 def test_the_same_answer_in_text_and_markdown(verdicts, capsys):
-    counts = "3 change, 4 are otherwise on every release, 2 hold on no release, 1 not measured"
+    counts = "3 change, 4 differ in the same way on every release, 2 hold on no release, 1 not measured"
     for form, escape in (("text", "{}".format), ("markdown", forms.escaped)):
         assert main(["rely", "--tutorial", "--verdicts", str(verdicts), "--format", form]) == 1
         out = capsys.readouterr().out
@@ -182,9 +188,13 @@ def test_the_same_answer_in_text_and_markdown(verdicts, capsys):
 @pytest.mark.parametrize(
     ("clauses", "words", "title"),
     [
-        (["a.b.old"], "of 1 clause 1 is otherwise on every release\n", "is otherwise on every release (1)"),
+        (
+            ["a.b.old"],
+            "of 1 clause 1 differs in the same way on every release\n",
+            "differs in the same way on every release (1)",
+        ),
         (["a.c.hung"], "of 1 clause 1 changes\n", "changes (1)"),
-        (["a.b.old", "a.c."], "of 3 clauses 1 changes, 1 is otherwise", "is otherwise on every release (1)"),
+        (["a.b.old", "a.c."], "of 3 clauses 1 changes, 1 is otherwise", "differs in the same way on every release (1)"),
     ],
 )
 def test_one_is_told_of_as_one(verdicts, capsys, clauses, words, title):
