@@ -41,8 +41,8 @@ def test_global_no_mixing(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.membership.global_everywhere",
-    says="A global full backward hook runs for every module of a chain, before that module's own full backward hooks.",
-    where="each takes a tensor that requires grad, returns a new one",
+    says="A global full backward hook runs for each module of a chain, before that module's own full backward hooks.",
+    where="each takes and makes a tensor that requires grad",
     see=("backward.given.dict_output", "backward.inplace.input"),
     source=(
         f'{GLOBAL_DOCS} "Register a backward hook common to all the modules"',

@@ -112,7 +112,7 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
 @each(
     Row(
         "modes.compile.repeated",
-        "Where a compiled loop reuses a like block's graph without hooks, backward hooks inside a block do not run.",
+        "If a compiled loop reuses a like block's graph without hooks, backward hooks inside a block do not run.",
         SAME,
         asked="full backward hook only first block fires torch.compile repeated layers",
         where=(RUN, EAGER),
@@ -125,7 +125,7 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
         readings=by_release(
             "none",
             ("2.6", "ignored", "ignored"),
-            "Where a compiled loop reuses a like block's graph without hooks, backward hooks inside a block do not run.",
+            "If a compiled loop reuses a like block's graph without hooks, backward hooks inside a block do not run.",
             ("", "runs", "runs"),
             "In a loop over blocks a backward hook on a module with its own forward runs, also if one before has none.",
         ),
@@ -141,7 +141,7 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
     ),
     Row(
         "modes.compile.repeated_layer",
-        "Where a compiled loop reuses a like block's graph without hooks, backward hooks on its nn.Linear do not run.",
+        "If a compiled loop reuses a like block's graph without hooks, backward hooks on its nn.Linear do not run.",
         SAME,
         asked="gradient hook linear layer third block silently skipped compiled model",
         where=(RUN, EAGER),
@@ -154,7 +154,7 @@ def reused(subject: Subject, kind: str, path: str, blocks: bool, *, row: Any) ->
         readings=by_release(
             "none",
             ("2.5", "ignored", "ignored"),
-            "Where a compiled loop reuses a like block's graph without hooks, backward hooks on its nn.Linear do not run.",
+            "If a compiled loop reuses a like block's graph without hooks, backward hooks on its nn.Linear do not run.",
             ("", "runs", "runs"),
             "In a loop over blocks a backward hook on an nn.Linear in one runs, also if one before it has none.",
         ),
