@@ -74,8 +74,6 @@ rows(NEAR, needs=HAS)(
         "What one of several state_dict pre-hooks of an optimizer raises is swallowed.",
         Wrong(SAVE_PRE, lambda at: at.many > 1, swallowed),
     ),
-)
-rows(NEAR, needs=HAS)(
     (
         "optimizer_save_post_ignored",
         "What a later state_dict post-hook of an optimizer returns is ignored.",
@@ -96,8 +94,6 @@ rows(NEAR, needs=HAS)(
         "The last of three or more state_dict post-hooks of an optimizer runs first.",
         Wrong(SAVE_POST, never, unheard, last_first),
     ),
-)
-rows(NEAR, needs=HAS)(
     (
         "optimizer_load_pre_copies",
         "A later load pre-hook of an optimizer is given copies of the groups in the dict.",
@@ -113,8 +109,6 @@ rows(NEAR, needs=HAS)(
         "What a later load pre-hook of an optimizer raises is swallowed.",
         Wrong(LOAD_PRE, later, swallowed),
     ),
-)
-rows(NEAR, needs=HAS)(
     (
         "optimizer_load_post_undone",
         "What a later load post-hook of an optimizer changes in param_groups is put back.",

