@@ -194,7 +194,11 @@ def test_the_same_answer_in_text_and_markdown(verdicts, capsys):
             "differs in the same way on every release (1)",
         ),
         (["a.c.hung"], "of 1 clause 1 changes\n", "changes (1)"),
-        (["a.b.old", "a.c."], "of 3 clauses 1 changes, 1 differs in the same way", "differs in the same way on every release (1)"),
+        (
+            ["a.b.old", "a.c."],
+            "of 3 clauses 1 changes, 1 differs in the same way",
+            "differs in the same way on every release (1)",
+        ),
     ],
 )
 def test_one_is_told_of_as_one(verdicts, capsys, clauses, words, title):
