@@ -2,116 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import json
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
-import torch
-
-from fixtures.clause.cause import deviations_of
-from fixtures.clause.clause import CLAUSES, DOCUMENTS, HINTS, LEVELS, Clause
+from fixtures.clause.clause import CLAUSES
 from reports.data.claims import CLAIMS
-from suites.deviations import CAUSES
 from suites.selfcheck.all_clauses import import_suites
+from suites.selfcheck.author.sources import (
+    LOOKED_UP,
+    fault_of_level,
+    fault_of_source,
+    faults_of_clause,
+    faults_of_sentences,
+    split,
+)
 
 import_suites()
-SUITES = Path(__file__).resolve().parents[2]
-#: Sources that are not installed with torch -> when they were looked up, and words found there.
-LOOKED_UP = json.loads((SUITES / "sources.json").read_text("utf-8"))
-QUOTED = re.compile(r'(?P<where>[^"]+?) "(?P<words>[^"]+)"')
-FEWEST_WORDS = 3
-#: First words that need the sentence before.
-LEANING = ("It", "Its", "So", "They", "Their", "This", "That", "These", "Those", "Such", "Both", "And", "But")
-
-
-def split(source: str) -> tuple[str, str]:
-    """Return where a source is, and the words quoted from it."""
-    found = QUOTED.fullmatch(source)
-    return (found["where"], found["words"]) if found else (source, "")
-
-
-def folded(text: str) -> str:
-    return " ".join(text.split())
-
-
-def code_words(text: str) -> str:
-    """Return code as folded text in which comments and strings of several lines read on."""
-    text = re.sub(r"""(?P<quote>["'])\s*\n\s*[rf]?(?P=quote)""", "", text)
-    return folded(re.sub(r"^\s*(#|//|\*(?= ))", " ", text, flags=re.MULTILINE))
-
-
-def named(path: str) -> object:
-    """Return the object of a dotted name; fails where torch has none."""
-    names = path.split(".")
-    value: object = importlib.import_module(names[0])
-    for place, name in enumerate(names[1:], 2):
-        if not hasattr(value, name):
-            value = importlib.import_module(".".join(names[:place]))
-        else:
-            value = getattr(value, name)
-    return value
-
-
-def documentation(path: str) -> str:
-    """Return the docstring of a name; of a class also that of its constructor."""
-    value = named(path)
-    texts = [inspect.getdoc(value), inspect.getdoc(value.__init__) if inspect.isclass(value) else None]
-    return folded(" ".join(text for text in texts if text))
-
-
 SOURCES = sorted({source for one in (*CLAUSES.values(), *CLAIMS.values()) for source in one.source})
 QUOTES = [source for source in SOURCES if split(source)[1]]
-
-
-def fault_of_level(clause: Clause) -> str:
-    """Return what the level of a clause lacks, nothing where it has its source."""
-    if clause.level not in LEVELS:
-        return f"level= is one of {', '.join(LEVELS)}"
-    if clause.level == "documented" and clause.docs == "contradicts":
-        return "the documentation says otherwise: level is observed or implied"
-    if clause.level == "documented" and not any(one.startswith(DOCUMENTS) and split(one)[1] for one in clause.source):
-        return 'a documented clause quotes the words that say it: docs: torch.x.y "these words"'
-    if clause.level == "implied" and not any(one.startswith(HINTS) for one in clause.source):
-        return f"implied by what? one of {HINTS}"
-    return ""
-
-
-def fault_of_quote(source: str) -> str:
-    """Return what is wrong with a quote, nothing where its words are in the source."""
-    where, words = split(source)
-    kind, _, path = where.partition(": ")
-    if len(words.split()) < FEWEST_WORDS:
-        return "a quote has three words or more"
-    if kind == "docs":
-        return "" if folded(words) in documentation(path) else "not in the docstring"
-    if kind == "code":
-        code = (Path(torch.__file__).parents[2] / path).read_text("utf-8")
-        return "" if folded(words) in code_words(code) else "not in the file"
-    if words not in LOOKED_UP[where]["says"]:
-        return "look it up, and add the words to suites/sources.json"
-    return ""
-
-
-def faults_of_sentences(sentences: set[str]) -> Iterator[str]:
-    """Yield what is wrong with what people read."""
-    for sentence in sentences:
-        if sentence.split()[0] in LEANING:
-            yield f"leans on another sentence: {sentence}"
-        if not sentence.endswith("."):
-            yield f"no full stop: {sentence}"
-
-
-def faults_of_clause(clause: Clause) -> Iterator[str]:
-    """Yield what is wrong with what people read of a clause."""
-    in_force = [one for one in clause.readings if not one.wrong]
-    deviations = deviations_of(CAUSES, clause)
-    yield from faults_of_sentences({clause.says, *(one.says for one in (*in_force, *deviations))})
-    for one in in_force:
-        if one.says == clause.says and not one.says_the_same:
-            yield f"{one.name}: the headline is false under it, and is what it says"
 
 
 def listed(faults: Mapping[str, str]) -> str:
@@ -125,7 +33,7 @@ def test_the_level_has_its_source() -> None:
 
 
 def test_the_quoted_words_are_there() -> None:
-    faults = listed({source: fault_of_quote(source) for source in QUOTES})
+    faults = listed({source: fault_of_source(source) for source in SOURCES})
     assert not faults, faults
 
 
@@ -134,11 +42,6 @@ def test_what_was_looked_up_is_quoted() -> None:
     assert listed == {split(source) for source in QUOTES if not source.startswith(("docs: ", "code: "))}
     assert list(LOOKED_UP) == sorted(LOOKED_UP)
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", entry["looked_up"]) for entry in LOOKED_UP.values())
-
-
-def test_documented_names_exist() -> None:
-    names = [split(source)[0].removeprefix("docs: ") for source in SOURCES if source.startswith("docs: ")]
-    assert [name for name in names if not documentation(name)] == []
 
 
 def test_every_sentence_can_be_read_alone() -> None:
