@@ -6,6 +6,8 @@ changes most plans shows nothing about a clause, and is not recorded.
 
 import functools
 import json
+import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 from fixtures.clause.clause import CLAUSES
 from fixtures.judge.subject import Playable
 from suites.selfcheck.all_clauses import drawn
-from suites.selfcheck.mutants.clauses import CONTRACT, DRAWING, PLANS, RECORD, accepts
+from suites.selfcheck.mutants.clauses import CONTRACT, DRAWING, PLANS, RECORD, REJECTED, accepts
 from suites.selfcheck.mutants.model import SMALL, WHOLE, all_mutants, attempt, drawn_once, play
 from suites.selfcheck.mutants.mutate import Hung, Mutant, lines_of
 
@@ -41,32 +43,59 @@ def ruins(mutant: Mutant) -> bool:
     return False
 
 
-def rejected_by(name: str, order: Sequence[Mutant]) -> Mutant | None:
-    """The first of these mutants that a clause rejects, with few plans or with more."""
+def known_by(name: str) -> Mutant | None:
+    """The recorded mutant that a clause rejects: its own, else one of another. Raises ValueError if the model fails."""
+    known = dict.fromkeys([REJECTED.get(name, ""), *REJECTED.values()])
+    tried = [all_mutants()[one] for one in known if one in all_mutants()]
     for most in PLANS:
         plans = drawn(name, most)
-        found = next((one for one in order if not accepts(CLAUSES[name], plans, one) and not ruins(one)), None)
+        if not accepts(CLAUSES[name], plans):
+            raise ValueError(f"the model fails {name}")
+        found = next((one for one in tried if not accepts(CLAUSES[name], plans, one)), None)
         if found:
             return found
     return None
 
 
-def record() -> int:
-    """Write which mutant each clause rejects. Returns 1 where a clause rejects none."""
+def rejected_by(name: str, order: Sequence[Mutant], seconds: float = math.inf) -> Mutant | None:
+    """The first of these mutants that a clause rejects, with few plans or with more; no more are tried in the end."""
+    end = time.monotonic() + seconds
+    for most in PLANS:
+        plans = drawn(name, most)
+        for one in order:
+            if not accepts(CLAUSES[name], plans, one) and not ruins(one):
+                return one
+            if time.monotonic() > end:
+                return None
+    return None
+
+
+def reached(names: Sequence[str]) -> dict[str, list[Mutant]]:
+    """The mutants of what the first plans of each clause execute, those that fewest of these clauses reach first."""
     chosen = list(all_mutants().values())
     files = frozenset(one.file for one in chosen)
     executed = {
-        name: lines_of(lambda name=name: accepts(CLAUSES[name], drawn(name, PLANS[0])), files) for name in DRAWING
+        name: lines_of(lambda name=name: accepts(CLAUSES[name], drawn(name, PLANS[0])), files) for name in names
     }
     clauses = Counter(line for lines in executed.values() for line in lines)
-    found: dict[str, str] = {}
-    for name in DRAWING:
-        reached = [one for one in chosen if any((one.file, line) in executed[name] for line in one.lines)]
-        reached.sort(key=lambda one: max(clauses[one.file, line] for line in one.lines))
-        mutant = rejected_by(name, reached)
+    chosen.sort(key=lambda one: max(clauses[one.file, line] for line in one.lines))
+    return {
+        name: [one for one in chosen if any((one.file, line) in executed[name] for line in one.lines)] for name in names
+    }
+
+
+def record(asked: Sequence[str] = ()) -> int:
+    """Write which mutant each clause, or each that is asked for, rejects. Returns 1 where one rejects none."""
+    names = asked or DRAWING
+    found = {name: REJECTED[name] for name in DRAWING if asked and name in REJECTED}
+    none = 0
+    for name, order in reached(names).items():
+        mutant = rejected_by(name, order)
+        found.pop(name, None)
         if mutant:
             found[name] = mutant.name
+        none += mutant is None
         print(f"{name:45} {mutant.name if mutant else 'rejects none'}", flush=True)
-    RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"{len(found)} of {len(DRAWING)} clauses reject a mutant, {len(set(found.values()))} mutants in all")
-    return int(len(found) < len(DRAWING))
+    RECORD.write_text(json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"{len(names) - none} of {len(names)} clauses reject a mutant, {len(set(found.values()))} mutants in all")
+    return int(none > 0)
