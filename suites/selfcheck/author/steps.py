@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -12,6 +14,7 @@ from fixtures.show.bundle import Unfit
 from fixtures.show.example import program, shows_typical, span
 from fixtures.stages.stage import missing
 from reports.data.cell import Cell
+from reports.data.torches import PARTS
 from suites.examples import known_of, recorded, typical_of, wrong
 from suites.selfcheck.author import measured
 from suites.selfcheck.author.about import faults_of_about, not_drawn
@@ -65,8 +68,8 @@ class Author:
             faults.append(f"no plan registers {', '.join(sorted(undrawn))}: draw it, or correct about=")
         if not one.asked and not one.checks_model:
             faults.append("asked= is missing: what people type who have the problem and do not know the sentence")
-        unread = "" if here == newest else f"; its sources are looked for with torch {newest} only, here is {here}"
-        return Found(f"{one.level}, {len(one.source)} of source={unread}", [fault for fault in faults if fault])
+        unread = "" if here == newest else f"; whether it is there is seen with torch {newest}, here is {here}"
+        return Found(f"{one.level} by source={unread}", [fault for fault in faults if fault])
 
     def counterexamples(self) -> Found:
         """Plans with more in them that break its sentence: whether they are inside it only a reader can tell."""
@@ -137,7 +140,7 @@ class Author:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         said = wrong(one, known, measured.minor_here(), path.parent)
-        says = f"{len(text.splitlines())} lines: {path.relative_to(measured.ROOT)}"
+        says = f"{len(text.splitlines())} lines: {os.path.relpath(path, measured.ROOT)}"
         return Found(says, [f"does not say on torch here what is known: {said}"] if said is not None else [])
 
     def record(self) -> Found:
@@ -146,7 +149,7 @@ class Author:
         unseen = [minor for minor in releases if minor not in self.known]
         faults = []
         if unseen:
-            files = f"{measured.PARTS / name}/torch*.jsonl".replace("\\", "/")
+            files = f"{PARTS / name}/torch*.jsonl".replace("\\", "/")
             faults += [
                 f"tox -e sweep -- --clauses {name}",
                 f"tox -e reports -- record {files}; then read the diff of reports/verdicts/",
@@ -184,7 +187,9 @@ def report(clause: Clause) -> int:
         try:
             found = step()
         except Exception as error:  # noqa: BLE001 - whatever a test raises, the next step tells more
-            found = Found("does not end", [f"{type(error).__name__}: {error}".partition("\n")[0]])
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            what = f"{type(error).__name__}: {error}".partition("\n")[0]
+            found = Found("does not end", [f"{what} ({os.path.relpath(where.filename, measured.ROOT)}:{where.lineno})"])
         lacking += [name] * bool(found.missing)
         print(*found.lines(name, time.monotonic() - began), sep="\n", flush=True)
     print(f"{clause.id}: " + (f"missing in {', '.join(lacking)}" if lacking else "nothing is missing"))
