@@ -44,7 +44,7 @@ def said_already(one: Clause) -> bool:
         object.__setattr__(one, "about", before)
 
 
-def not_drawn(one: Clause) -> set[str]:
+def not_drawn(one: Clause) -> frozenset[str]:
     """The APIs that a clause is about and that no plan of it registers on the torch that is here."""
     wanted = names(one) & REGISTERED - {GRAD}
     return wanted - drawn(one, wanted)

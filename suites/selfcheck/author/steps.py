@@ -68,8 +68,8 @@ class Author:
             faults.append(f"no plan registers {', '.join(sorted(undrawn))}: draw it, or correct about=")
         if not one.asked and not one.checks_model:
             faults.append("asked= is missing: what people type who have the problem and do not know the sentence")
-        unread = "" if here == newest else f"; whether it is there is seen with torch {newest}, here is {here}"
-        return Found(f"{one.level} by source={unread}", [fault for fault in faults if fault])
+        unread = "" if here == newest else f"; source= is looked for with torch {newest} only, here is {here}"
+        return Found(f"level {one.level}{unread}", [fault for fault in faults if fault])
 
     def counterexamples(self) -> Found:
         """Plans with more in them that break its sentence: whether they are inside it only a reader can tell."""
@@ -77,8 +77,8 @@ class Author:
             return Found("not searched: " + self.why_not())
         found = sorted(tried(self.clause, MANY, SEED).items(), key=lambda one: len(repr(one[1][0])))
         lines = [f"{f'with {words[0]}: ' if words else ''}{plan!r}" for words, (plan, _) in found[:SHOWN]]
-        more = "; is one inside says= and where=? then say less" if lines else ""
-        return Found(f"{len(found)} of {MANY} plans with additions break it, the shortest{more}", read=lines)
+        says = f"{len(found)} of {MANY} plans with additions break it"
+        return Found(says + "; say less if one of these is inside says= and where=" * bool(lines), read=lines)
 
     def why_not(self) -> str:
         """Why a clause is not played on the model."""
@@ -96,7 +96,7 @@ class Author:
         if one.checks_model or not self.here:
             return Found("not tried: " + self.why_not())
         passed = reported(one) - {(name, what) for name, (what, _) in EXCEPT.items()}
-        faults = [f"the test passes with another trace in {what}: assert what says= says of it" for _, what in passed]
+        faults = [f"it accepts traces that are changed in {what}: assert what says= says of it" for _, what in passed]
         return Found("its test alone refuses changed traces" if not faults else "its test asserts too little", faults)
 
     def mutant(self) -> Found:
@@ -120,7 +120,9 @@ class Author:
         if faults:
             script = f"{REPORTS} explain {self.clause.id} --run {measured.folder(self.clause)}/torchX.Y.jsonl"
             faults.append(f"torch is right? correct the test, or write readings= or a Cause; a script: {script}")
-        return Found("; ".join(f"torch {minor} {measured.what(cell)}" for minor, cell in cells.items()), faults)
+        says = "; ".join(f"torch {minor} {measured.what(cell)}" for minor, cell in cells.items())
+        oldest = next(iter(recorded()))
+        return Found(says + f"; for an older one: tox -e torch{oldest} --notest" * (oldest not in cells), faults)
 
     def matters_if(self) -> Found:
         """Where releases differ, it says when that matters."""

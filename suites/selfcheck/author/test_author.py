@@ -87,7 +87,7 @@ def test_what_a_clause_lacks_is_named_and_the_next_step_taken(
     said = capsys.readouterr().out
     lacking = {name for name, verdict in verdicts(said).items() if verdict == "missing"}
     assert lacking == {"mark", "assertion", "torch", "example", "record"}
-    for told in ("asked= is missing", "passes with another trace in", "demanded: b, torch: c", "tox -e sweep"):
+    for told in ("asked= is missing", "it accepts traces that are changed in", "demanded: b, torch: c", "tox -e sweep"):
         assert told in said
     assert said.endswith(f"{GOOD}: missing in mark, assertion, torch, example, record\n")
 
