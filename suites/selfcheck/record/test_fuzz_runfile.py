@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from reports.__main__ import main, parser
+from reports.__main__ import OF_MAINTAINERS, main, parser
 from reports.data.runfile import BadInput, read_run, read_runs
 from reports.data.strict import MAX_DEPTH
 from suites.selfcheck import synthetic
@@ -234,8 +234,8 @@ def test_every_cell_before_a_cut_is_still_read(tmp_path, place):
 def reading_verbs() -> set[str]:
     """Return the verbs that take a run file of verdicts, by what their help says."""
     found = set()
-    choices = parser("sweep").format_help()
-    for verb in re.findall(r"^    (\w+) ", choices, re.MULTILINE):
+    listed = re.findall(r"^    (\w+) ", parser("sweep").format_help(), re.MULTILINE)
+    for verb in (*listed, *OF_MAINTAINERS):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
             main([verb, "--help"])
