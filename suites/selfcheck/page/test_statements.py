@@ -113,7 +113,7 @@ def test_rely_opens_on_the_newest_major_version_with_an_answer_in_sight(reader):
 
 def test_rely_shows_the_worst_change_first_and_what_is_only_absent_last(reader):
     items = reader.open("#rely?from=1.4").page.locator("#view-rely .group").first.locator(".found > li")
-    bad = ".tag.other, .tag.raises, .chip.deviates, .chip.crashed"
+    bad = ".tag.silent, .tag.error, .chip.deviates, .chip.crashed"
     harmful = items.evaluate_all("(all, bad) => all.map((one) => Boolean(one.querySelector(bad)))", bad)
     assert set(harmful) == {True, False}
     assert harmful == sorted(harmful, reverse=True)
