@@ -20,7 +20,7 @@ def add_verb(
 ) -> argparse.ArgumentParser:
     """Add a verb to the command line. What it says of itself is described at length, or in a sentence of its own.
 
-    What only somebody who maintains this repository runs is not `listed` with the others.
+    What only maintainers of this repository run is not `listed` with the others.
     """
     shown = {"help": says} if listed else {}
     parser = sub.add_parser(
