@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 from fixtures.clause.about import GRAD, about, apis, used
 from fixtures.clause.clause import Clause
@@ -69,27 +70,24 @@ class Enough(Exception):
 def drawn(one: Clause, wanted: frozenset[str]) -> set[str]:
     """The APIs that the plans of a clause use, until all that are wanted were seen; its test is not run."""
     function: Any = one.function
-    inner = function.hypothesis.inner_test
     found: set[str] = set()
 
+    # A test of its own: Hypothesis takes settings only once for each, and a clause is asked about more than once.
+    @settings(
+        max_examples=MANY,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        report_multiple_bugs=False,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    )
+    @given(**function.hypothesis._given_kwargs)
     def note(**arguments: Any) -> None:
         found.update(*(used(each) for each in arguments.values() if isinstance(each, (Plan, Program))))
         if wanted <= found:
             raise Enough
 
-    function.hypothesis.inner_test = note
-    try:
-        settings(
-            max_examples=MANY,
-            derandomize=True,
-            database=None,
-            deadline=None,
-            phases=[Phase.generate],
-            report_multiple_bugs=False,
-            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-        )(function)(subject=None)
-    except Enough:
-        pass
-    finally:
-        function.hypothesis.inner_test = inner
+    with suppress(Enough):
+        note()
     return found
