@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache
 
 from fixtures.clause.clause import CLAUSES
 from suites.selfcheck.all_clauses import import_suites
@@ -13,7 +13,7 @@ from suites.surface import SURFACE, Entry
 import_suites()
 
 
-@lru_cache(maxsize=None)
+@cache
 def names() -> frozenset[str]:
     """Those of a fresh process: tests that compile load more of torch here."""
     program = "import json, torch, suites.surface as surface; print(json.dumps(sorted(surface.names())))"
