@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.plan.grammar import Recast, Train
 from fixtures.play.objects import Seen
+from fixtures.stages.make import make
 
 #: Mostly eval, because other plans are mostly in train mode.
 TRAIN_OR_EVAL = st.sampled_from((Train("m0"), Train("m0", False), Train("m0", False)))
@@ -21,7 +22,7 @@ def leaf(value: float) -> Any:
     """A float64 scalar that requires grad."""
     import torch
 
-    return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+    return make.tensor(float(value), dtype=torch.float64, requires_grad=True)
 
 
 def item(tensor: Any) -> Any:

@@ -3,6 +3,7 @@
 import warnings
 from typing import Any, Callable, List, Tuple
 
+from fixtures.stages.make import make
 from suites.tensors import outcome
 
 
@@ -17,7 +18,7 @@ def module_of(function: Callable[..., Any], kind: str = "full_backward", hooks: 
     class Module(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.tensor(2.0))
+            self.weight = torch.nn.Parameter(make.tensor(2.0))
             self.child = torch.nn.Identity()
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -37,10 +38,9 @@ def module_of(function: Callable[..., Any], kind: str = "full_backward", hooks: 
 
 def run(function: Callable[..., Any], take: Callable[[Any], Any], kind: str = "full_backward", hooks: int = 1) -> Any:
     """Type of the output, calls, x.grad and warnings when the loss is what `take` takes; or what raised."""
-    import torch
 
     module, calls = module_of(function, kind, hooks)
-    x = torch.ones(2, requires_grad=True)
+    x = make.ones(2, requires_grad=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -59,7 +59,7 @@ def line(calls: List[Any], kind: str = "full_backward", weight: int = 2, hooks: 
     class Line(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.tensor(float(weight)))
+            self.weight = torch.nn.Parameter(make.tensor(float(weight)))
 
         def forward(self, x: Any) -> Any:
             return self.weight * x
@@ -77,14 +77,14 @@ def outcome_of(kind: str, returned: Any, size: Any, count: int = 1, grad: bool =
     class Double(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.full(size, 2.0))
+            self.weight = torch.nn.Parameter(make.full(size, 2.0))
 
         def forward(self, *xs: Any) -> Any:
             return self.weight * sum(xs)
 
-    module, xs = Double(), [torch.ones(size, requires_grad=grad) for _ in range(count)]
+    module, xs = Double(), [make.ones(size, requires_grad=grad) for _ in range(count)]
     for number in range(hooks):
         value = returned if number == hooks - 1 else None
         getattr(module, f"register_{kind}_hook")(lambda *given, value=value: value)
     out = module(*xs)
-    return outcome(lambda: out.backward(torch.ones(size))), xs, module.weight
+    return outcome(lambda: out.backward(make.ones(size))), xs, module.weight

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.backward.modules import module_of
 from suites.backward.sources import DOCS, IN_PLACE, PRE_DOCS, TESTS
 from suites.names import FULL, PRE
@@ -39,11 +40,10 @@ def ends(module: Any, edit: Callable[[Any], Any], grad: bool = True, which: int 
 
     An error that speaks of a change of a view is no other error.
     """
-    import torch
 
     step = "forward"
     try:
-        out = module(torch.ones(2, 2, requires_grad=grad) * 1)
+        out = module(make.ones(2, 2, requires_grad=grad) * 1)
         out = out[which] if isinstance(out, tuple) else out
         step = "edit"
         edit(out)
@@ -82,9 +82,8 @@ def changing(edit: str) -> Any:
 )
 @given(edit=EDIT)
 def test_without_hook(subject: Subject, edit: str) -> None:
-    import torch
 
-    seen = [ends(torch.nn.Linear(2, 2), EDITS[edit]), ends(changing(edit), nothing)]
+    seen = [ends(make.Linear(2, 2), EDITS[edit]), ends(changing(edit), nothing)]
     assert seen == [(subject.value,), ("fine",)]
 
 
@@ -111,7 +110,7 @@ def test_without_hook(subject: Subject, edit: str) -> None:
 def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
     import torch
 
-    layer = torch.nn.Linear(2, 2) if grad else torch.nn.Softplus()
+    layer = make.Linear(2, 2) if grad else torch.nn.Softplus()
     assert ends(hooked(layer, hooks), EDITS[edit], grad) == (subject.value if grad else ("fine",))
 
 
@@ -137,9 +136,8 @@ def test_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
 )
 @given(edit=EDIT, hooks=FEW)
 def test_output_without_input(subject: Subject, edit: str, hooks: int) -> None:
-    import torch
 
-    assert ends(hooked(torch.nn.Linear(2, 2), hooks), EDITS[edit], grad=False) == subject.value
+    assert ends(hooked(make.Linear(2, 2), hooks), EDITS[edit], grad=False) == subject.value
 
 
 @clause(
@@ -183,7 +181,7 @@ def test_output_of_two(subject: Subject, edit: str, hooks: int, count: int, whic
 def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
     import torch
 
-    assert ends(hooked(torch.nn.Linear(2, 2), hooks), torch.no_grad()(EDITS[edit])) == subject.value
+    assert ends(hooked(make.Linear(2, 2), hooks), torch.no_grad()(EDITS[edit])) == subject.value
 
 
 @clause(
@@ -210,7 +208,7 @@ def test_output_under_no_grad(subject: Subject, edit: str, hooks: int) -> None:
 def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
     import torch
 
-    line, chain = torch.nn.Linear(2, 2), torch.nn.Sequential
+    line, chain = make.Linear(2, 2), torch.nn.Sequential
     inner = torch.nn.ReLU(inplace=True) if edit == "relu" else changing(edit)
     if way == "behind":
         module = chain(hooked(line, hooks), inner)
@@ -236,7 +234,7 @@ def test_input(subject: Subject, edit: str, hooks: int, way: str) -> None:
 def test_input_without_grad(subject: Subject, edit: str, hooks: int) -> None:
     import torch
 
-    line = torch.nn.Linear(2, 2)
+    line = make.Linear(2, 2)
     module = torch.nn.Sequential(changing(edit), line)
     assert ends(hooked(module, hooks), nothing, grad=False) == subject.value
     assert line.weight.grad is not None
@@ -275,9 +273,8 @@ def test_pre_input(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
 )
 @given(edit=EDIT, hooks=FEW, grad=st.booleans())
 def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None:
-    import torch
 
-    assert ends(hooked(torch.nn.Linear(2, 2), hooks, "full_backward_pre"), EDITS[edit], grad) == subject.value
+    assert ends(hooked(make.Linear(2, 2), hooks, "full_backward_pre"), EDITS[edit], grad) == subject.value
 
 
 @clause(
@@ -297,10 +294,9 @@ def test_pre_output(subject: Subject, edit: str, hooks: int, grad: bool) -> None
     edits=st.lists(FACTORS, min_size=1, max_size=3), shape=st.sampled_from([(), (3,), (2, 3)]), grad=st.integers(1, 5)
 )
 def test_callers_gradient(subject: Subject, edits: List[int], shape: Tuple[int, ...], grad: int) -> None:
-    import torch
 
-    (module, _), x = module_of(lambda x: 2 * x, hooks=0), torch.ones(shape, requires_grad=True)
-    given = torch.full(shape, float(grad))
+    (module, _), x = module_of(lambda x: 2 * x, hooks=0), make.ones(shape, requires_grad=True)
+    given = make.full(shape, float(grad))
     for by in edits:
 
         def hook(module: Any, grads: Any, by: int = by) -> None:

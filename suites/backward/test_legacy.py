@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.backward.sources import DEAD, LEGACY, OTHER_NODES
 from suites.hooking import SOME
 from suites.names import FUTURE
@@ -20,18 +21,17 @@ ABOUT = "register_backward_hook"
 PROMISE = "The docs no longer say what a legacy hook is given, only that it is deprecated and going to change."
 
 
-def shapes(make: Any, *size: int) -> Any:
+def shapes(new: Any, *size: int) -> Any:
     """Shapes of (grad_input, grad_output) that the legacy hook of a layer is given."""
-    import torch
 
     seen: List[Any] = []
 
     def hook(module: Any, *grads: Any) -> None:
         seen.append(tuple([None if grad is None else list(grad.shape) for grad in one] for one in grads))
 
-    layer = make()
+    layer = new()
     layer.register_backward_hook(hook)
-    out = layer(torch.ones(size, requires_grad=True) * 1)
+    out = layer(make.ones(size, requires_grad=True) * 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         (out[0] if isinstance(out, tuple) else out).sum().backward()
@@ -65,7 +65,6 @@ def shapes(make: Any, *size: int) -> Any:
     bias=st.booleans(),
 )
 def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int, int], bias: bool) -> None:
-    import torch
 
     ins, outs = features
     for batch in batches:
@@ -78,7 +77,7 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
             due = [[*batch, outs], [outs]]
         else:
             due = [[rows, outs]]
-        assert shapes(lambda: torch.nn.Linear(ins, outs, bias=bias), *batch, ins) == (due, [[*batch, outs]])
+        assert shapes(lambda: make.Linear(ins, outs, bias=bias), *batch, ins) == (due, [[*batch, outs]])
 
 
 @clause(
@@ -96,12 +95,11 @@ def test_linear(subject: Subject, batches: List[List[int]], features: Tuple[int,
 def test_convolution(
     subject: Subject, batch: int, channels: Tuple[int, int], size: int, kernel: int, bias: bool
 ) -> None:
-    import torch
 
     ins, outs = channels
     due = [[batch, ins, size, size], [outs, ins, kernel, kernel], [outs] if bias else None]
     left = size - kernel + 1
-    seen = shapes(lambda: torch.nn.Conv2d(ins, outs, kernel, bias=bias), batch, ins, size, size)
+    seen = shapes(lambda: make.Conv2d(ins, outs, kernel, bias=bias), batch, ins, size, size)
     assert seen == (due[: subject.value], [[batch, outs, left, left]])
 
 
@@ -126,12 +124,11 @@ def test_convolution(
 def test_convolution_1d(
     subject: Subject, batch: int, channels: Tuple[int, int], size: int, kernel: int, bias: bool
 ) -> None:
-    import torch
 
     ins, outs = channels
     left = size - kernel + 1
     due = [[batch, ins, size], [outs, ins, kernel], [outs] if bias else None]
-    seen = shapes(lambda: torch.nn.Conv1d(ins, outs, kernel, bias=bias), batch, ins, size)
+    seen = shapes(lambda: make.Conv1d(ins, outs, kernel, bias=bias), batch, ins, size)
     assert seen == (due if subject.value else [[batch, outs, 1, left]], [[batch, outs, left]])
 
 
@@ -153,9 +150,8 @@ def test_convolution_1d(
 )
 @given(batch=st.lists(SOME, max_size=2), size=st.lists(SOME, min_size=1, max_size=2), affine=st.booleans())
 def test_norm(subject: Subject, batch: List[int], size: List[int], affine: bool) -> None:
-    import torch
 
-    seen = shapes(lambda: torch.nn.LayerNorm(size, elementwise_affine=affine), *batch, *size)
+    seen = shapes(lambda: make.LayerNorm(size, elementwise_affine=affine), *batch, *size)
     assert seen == ([[*batch, *size]] + [size if affine else None] * 2, [[*batch, *size], *subject.value])
 
 
@@ -181,7 +177,7 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
 
     class Loss(torch.nn.MSELoss):
         def forward(self, x: Any) -> Any:
-            return super().forward(x, torch.zeros(size))
+            return super().forward(x, make.zeros(size))
 
     seen = shapes(lambda: Loss(reduction=reduction), *size)
     assert seen == ([size, *subject.value], [size if reduction == "none" else []])
@@ -205,10 +201,9 @@ def test_loss(subject: Subject, size: List[int], reduction: str) -> None:
 )
 @given(steps=st.integers(1, 4), batch=SOME, sizes=st.tuples(SOME, SOME), layers=st.integers(1, 2), bias=st.booleans())
 def test_recurrent(subject: Subject, steps: int, batch: int, sizes: Tuple[int, int], layers: int, bias: bool) -> None:
-    import torch
 
     ins, outs = sizes
-    seen = shapes(lambda: torch.nn.LSTM(ins, outs, layers, bias=bias), steps, batch, ins)
+    seen = shapes(lambda: make.LSTM(ins, outs, layers, bias=bias), steps, batch, ins)
     if subject.value:
         width = ins if layers == 1 else outs
         parameters = [[4 * outs, width], [4 * outs, outs]] + [[4 * outs] if bias else None] * 2
@@ -256,13 +251,13 @@ def test_warnings(subject: Subject) -> None:
         (name,) = {one.category.__name__ for one in caught} or {None}
         return name
 
-    leaf = torch.ones(2, requires_grad=True)
+    leaf = make.ones(2, requires_grad=True)
     inner = leaf * 1
     assert [
         category(Module(lambda x: x * 2), inner),
         category(Module(lambda x: {"y": x.exp()}), inner),
         category(torch.nn.ReLU(), leaf),
-        category(torch.nn.Linear(2, 2), inner),
+        category(make.Linear(2, 2), inner),
         category(Module(lambda x: x.exp().exp()), inner),
         category(Module(lambda x, number: x.exp()), inner, 3),
         category(Module(lambda x: (x.exp(), x.sin())), inner),
@@ -286,14 +281,13 @@ def test_warnings(subject: Subject) -> None:
     ),
 )
 def test_dead_module(subject: Subject) -> None:
-    import torch
 
     calls: List[Any] = []
 
     def call() -> Tuple[Any, Any]:
-        module = torch.nn.Linear(2, 2)
+        module = make.Linear(2, 2)
         module.register_backward_hook(lambda module, grad_input, grad_output: calls.append(1))
-        return module(torch.ones(1, 2)), weakref.ref(module)
+        return module(make.ones(1, 2)), weakref.ref(module)
 
     out, module = call()
     gc.collect()
@@ -320,13 +314,12 @@ def test_dead_module(subject: Subject) -> None:
     ),
 )
 def test_not_callable(subject: Subject) -> None:
-    import torch
 
-    module, seen = torch.nn.Linear(2, 2), []
+    module, seen = make.Linear(2, 2), []
     try:
         module.register_backward_hook(3)
         seen.append("registered")
-        out = module(torch.ones(1, 2, requires_grad=True))
+        out = module(make.ones(1, 2, requires_grad=True))
         seen.append("called")
         out.sum().backward()
         seen.append("done")

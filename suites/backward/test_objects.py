@@ -13,6 +13,7 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Forward, Freeze, Hook, Input, Leaf, Of, Plan, ReturnWrong, Scale, hooks_of
 from fixtures.play.trace import Trace
+from fixtures.stages.make import make
 from suites.backward.modules import outcome_of
 from suites.backward.plans import returning
 from suites.backward.sources import DOCS, FORWARD_GLOBAL, INPUT_VIEW, ONLY_NONE, OUTPUT_VIEW, PRE_DOCS
@@ -44,7 +45,7 @@ def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1) -> List[An
     class Sum(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.ones(()))
+            self.weight = torch.nn.Parameter(make.ones(()))
 
         def forward(self, *xs: Any) -> Any:
             out = self.weight * sum(xs)
@@ -74,12 +75,11 @@ def pairs(xs: List[Any], kind: str = "full_backward", hooks: int = 1) -> List[An
 )
 @given(count=SOME, shape=st.sampled_from([(), (1,), (3,), (2, 3)]), hooks=SOME, turned=st.booleans())
 def test_views(subject: Subject, count: int, shape: Any, hooks: int, turned: bool) -> None:
-    import torch
 
-    xs = [torch.ones(shape) for _ in range(count)]
+    xs = [make.ones(shape) for _ in range(count)]
     xs = [(x.t().contiguous().t() if turned and len(shape) == 2 else x).requires_grad_() for x in xs]
     for x in xs:
-        x.grad = torch.ones(shape)
+        x.grad = make.ones(shape)
     with warnings.catch_warnings():
         # torch warns of .grad where there is none to come.
         warnings.simplefilter("ignore")
@@ -201,14 +201,13 @@ def objects(subject: Subject, plan: Plan, *, row: Any) -> None:
     ),
 )
 def test_layers(subject: Subject) -> None:
-    import torch
 
     calls: List[Any] = []
 
     def hook(module: Any, grad_input: Any, grad_output: Any) -> None:
         calls.append([len(grad_input), len(grad_output), grad_output[-1] is None])
 
-    lstm, x = torch.nn.LSTM(2, 3), torch.ones(4, 1, 2, requires_grad=True)
+    lstm, x = make.LSTM(2, 3), make.ones(4, 1, 2, requires_grad=True)
     lstm.register_full_backward_hook(hook)
     lstm(x)[0].sum().backward()
     (first,), x.grad = calls, None
@@ -217,9 +216,9 @@ def test_layers(subject: Subject) -> None:
         state = "silent" if len(calls) == 1 and x.grad is not None else "called"
     except RuntimeError as error:
         state = type(error).__name__
-    embedding, found = torch.nn.Embedding(4, 2, sparse=True), []
+    embedding, found = make.Embedding(4, 2, sparse=True), []
     embedding.register_full_backward_hook(lambda module, grad_input, grad_output: found.append(grad_input))
-    embedding(torch.tensor([1, 2])).sum().backward()
+    embedding(make.tensor([1, 2])).sum().backward()
     assert (embedding.weight.grad.is_sparse, set(found) <= {(None,)}) == (True, True)
     assert [first, state, len(found)] == subject.value
 
@@ -254,9 +253,8 @@ ONE_ROW = {"size": (1, 2), "count": 1, "returned": (1, 2)}
 
 def fill(number: float, size: Any) -> Any:
     """The nested lists of a tensor that is full of one number."""
-    import torch
 
-    return torch.full(size, float(number)).tolist()
+    return make.full(size, float(number)).tolist()
 
 
 @each(
@@ -295,14 +293,13 @@ def fill(number: float, size: Any) -> Any:
     returned=lambda row: st.one_of(st.builds(lambda size, rows: (rows, *size), SIZE, SOME), SIZES),
 )
 def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) -> None:
-    import torch
 
     pre = row.kind == "full_backward_pre"
     wanted, by = (1, 2) if pre else (count, 1)
     due = ("TypeError" if not returned else "RuntimeError", [None] * count, pre)
     if returned == ((wanted, *size) if subject.value == "rows" else size):
         due = ("accepted", [fill(3 * by, size)] * count, False)
-    seen, xs, weight = outcome_of(row.kind, torch.full(returned, 3.0), size, count)
+    seen, xs, weight = outcome_of(row.kind, make.full(returned, 3.0), size, count)
     assert (seen, [item(x.grad) for x in xs], weight.grad is None) == due
 
 
@@ -320,9 +317,8 @@ def bare(subject: Subject, size: Any, count: int, returned: Any, *, row: Any) ->
 )
 @given(size=SIZES, returned=SIZES, hooks=SOME)
 def test_no_broadcast(subject: Subject, size: Any, returned: Any, hooks: int) -> None:
-    import torch
 
-    seen, (x,), weight = outcome_of("full_backward", (torch.full(returned, 3.0),), size, hooks=hooks)
+    seen, (x,), weight = outcome_of("full_backward", (make.full(returned, 3.0),), size, hooks=hooks)
     fits = returned == size
     assert (seen, weight.grad is None) == ("accepted" if fits else subject.value, False)
     assert item(x.grad) == (fill(3, size) if fits else None)

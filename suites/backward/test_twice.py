@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.backward.sources import DOCS, PAST_OUTPUT, RULE
 from suites.names import CLEARING, FULL, PAST_THE_OUTPUT
 from suites.tensors import leaf
@@ -33,7 +34,7 @@ def line() -> Any:
     class Line(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.weight = torch.nn.Parameter(torch.tensor(2.0, dtype=torch.float64))
+            self.weight = torch.nn.Parameter(make.tensor(2.0, dtype=torch.float64))
 
         def forward(self, x: Any) -> Any:
             self.inner = self.weight * x
@@ -261,7 +262,7 @@ def test_stale(subject: Subject, stopped: List[int], root: int, hooks: int, twic
         # The gradient of the weight is grad * x: its own backward reaches x beside the output.
         (root * of_weight).backward()
     else:
-        module.inner.backward(torch.tensor(float(root), dtype=torch.float64))
+        module.inner.backward(make.tensor(float(root), dtype=torch.float64))
     reached = root * stopped[-1] if twice else 2 * root
     assert calls == [(reached, stopped[-1])] * hooks * subject.value
     assert x.grad.item() == reached

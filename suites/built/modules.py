@@ -2,15 +2,14 @@
 
 from typing import Any, Callable, Dict, List, Sequence
 
+from fixtures.stages.make import make
 from suites.hooking import in_turn, kinds_of, numbered
 from suites.tensors import multiplies
 
 
-def linear(device: str = "cpu") -> Any:
-    """A small linear module."""
-    import torch
-
-    return torch.nn.Linear(2, 2, **({} if device == "cpu" else {"device": device}))
+def linear(device: str = "") -> Any:
+    """A small linear module, on the device of the run if none is named."""
+    return make.Linear(2, 2, **({"device": device} if device else {}))
 
 
 def pruned(module: Any) -> None:
@@ -72,9 +71,9 @@ WAYS: Dict[str, Callable[[Any], Any]] = {
     "parametrizations.weight_norm": normed_by_parametrization,
     "double": lambda module: module.double(),
     "half": lambda module: module.half().float(),
-    "cpu": lambda module: module.to("cpu"),
+    "cpu": lambda module: module.to(make.device),
     "share_memory": lambda module: module.share_memory(),
-    "to_empty": lambda module: module.to_empty(device="cpu"),
+    "to_empty": lambda module: module.to_empty(device=make.device),
     "load": loaded(),
     "assign": loaded(assign=True),
 }
@@ -82,13 +81,12 @@ WAYS: Dict[str, Callable[[Any], Any]] = {
 
 def called(module: Any) -> Any:
     """The sum of what the module makes of ones, of the dtype of its parameters."""
-    import torch
 
     dtype = next(module.parameters()).dtype
-    return module(torch.ones(1, 2, dtype=dtype, requires_grad=True)).sum()
+    return module(make.ones(1, 2, dtype=dtype, requires_grad=True)).sum()
 
 
-def weight_hooks_live(ways: Sequence[str], hooks: int, passes: int, device: str = "cpu") -> bool:
+def weight_hooks_live(ways: Sequence[str], hooks: int, passes: int, device: str = "") -> bool:
     """Whether tensor hooks that the weight had before these changes are called in each pass after them, or in none."""
     seen: List[int] = []
     module = linear(device)

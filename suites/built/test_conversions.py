@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.built.modules import WAYS, called, linear, module_hooks_live, weight_hooks_live
 from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, kinds_of, numbered, raised
 from suites.saving import ASSIGN
@@ -63,7 +64,7 @@ LOST = {"value": False, "wrong": {"kept": True}}
         asked="meta device init to_empty parameter hooks lost fsdp deferred initialization register_hook",
         needs=META,
         ways=["to_empty"],
-        device="meta",
+        before="meta",
         witness={"ways": ["to_empty"], "hooks": 1, "passes": 1},
         **LOST,
     ),
@@ -72,7 +73,7 @@ LOST = {"value": False, "wrong": {"kept": True}}
     passes=lambda row: FEW,
 )
 def weight_hooks(subject: Subject, ways: List[str], hooks: int, passes: int, *, row: Any) -> None:
-    assert weight_hooks_live(ways, hooks, passes, getattr(row, "device", "cpu")) == subject.value
+    assert weight_hooks_live(ways, hooks, passes, getattr(row, "before", "")) == subject.value
 
 
 @each(
@@ -214,11 +215,11 @@ def test_sync_batchnorm(subject: Subject, pres: List[bool]) -> None:
     import torch
 
     seen: List[Any] = []
-    net = torch.nn.Sequential(torch.nn.BatchNorm1d(2))
+    net = torch.nn.Sequential(make.BatchNorm1d(2))
     numbered(net[0], kinds_of(pres), seen)
     net.register_forward_pre_hook(lambda module, args: seen.append("around"))
     net = torch.nn.SyncBatchNorm.convert_sync_batchnorm(net).eval()
     # Some releases run a SyncBatchNorm on a GPU only: pre-hooks are called all the same.
-    raised(lambda: net(torch.ones(2, 2)), ValueError)
+    raised(lambda: net(make.ones(2, 2)), ValueError)
     assert (seen == ["around"]) == (not subject.value)
     assert [len(net[0]._forward_pre_hooks), len(net[0]._forward_hooks)] == [0, 0]

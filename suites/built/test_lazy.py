@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.hooking import FEW, UP_TO_TWO
 from suites.names import ISSUE
 from suites.tensors import outcome
@@ -30,14 +31,13 @@ MADE, NOT_MADE = "Parameter", "UninitializedParameter"
 )
 @given(hooks=FEW, calls=FEW)
 def test_prepended(subject: Subject, hooks: int, calls: int) -> None:
-    import torch
 
     seen: List[str] = []
-    module = torch.nn.LazyLinear(2)
+    module = make.LazyLinear(2)
     for _ in range(hooks):
         module.register_forward_pre_hook(lambda module, args: seen.append(type(module.weight).__name__), prepend=True)
     for _ in range(calls):
-        module(torch.ones(1, 3))
+        module(make.ones(1, 3))
     assert seen == [subject.value] * hooks + [MADE] * hooks * (calls - 1)
 
 
@@ -58,13 +58,13 @@ def test_around(subject: Subject, depth: int, calls: int) -> None:
     import torch
 
     seen: List[str] = []
-    lazy: Any = torch.nn.LazyLinear(2)
+    lazy: Any = make.LazyLinear(2)
     net = lazy
     for _ in range(depth):
         net = torch.nn.Sequential(net)
         net.register_forward_pre_hook(lambda module, args: seen.append(type(lazy.weight).__name__))
     for _ in range(calls):
-        net(torch.ones(1, 3))
+        net(make.ones(1, 3))
     assert seen == [subject.value] * depth + [MADE] * depth * (calls - 1)
 
 
@@ -81,14 +81,13 @@ def test_around(subject: Subject, depth: int, calls: int) -> None:
 )
 @given(hooks=UP_TO_TWO, calls=FEW)
 def test_gone(subject: Subject, hooks: int, calls: int) -> None:
-    import torch
 
     seen: List[int] = []
-    module = torch.nn.LazyLinear(2)
+    module = make.LazyLinear(2)
     for number in range(hooks):
         module.register_forward_hook(lambda module, args, output, number=number: seen.append(number))
     for _ in range(calls):
-        module(torch.ones(1, 3))
+        module(make.ones(1, 3))
     left = [len(module._forward_pre_hooks), len(module._load_state_dict_pre_hooks), len(module._state_dict_hooks)]
     assert (left, seen) == ([subject.value, 0, 0], list(range(hooks)) * calls)
 
@@ -106,12 +105,11 @@ def test_gone(subject: Subject, hooks: int, calls: int) -> None:
 )
 @given(calls=UP_TO_TWO)
 def test_parameter(subject: Subject, calls: int) -> None:
-    import torch
 
     seen: List[int] = []
-    module = torch.nn.LazyLinear(2)
+    module = make.LazyLinear(2)
     for number in range(calls + 1):
         ended = outcome(lambda: module.weight.register_hook(lambda grad: seen.append(1)), (ValueError,))
         assert ended == ("accepted" if number else subject.value)
-        module(torch.ones(1, 3)).sum().backward()
+        module(make.ones(1, 3)).sum().backward()
     assert len(seen) == sum(range(calls + 1))

@@ -13,6 +13,7 @@ from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Drop, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.stages.make import make
 from suites.names import RETAIN_DOCS, SNAPSHOT
 from suites.shapes import product
 
@@ -68,10 +69,9 @@ def test_removes_itself_and_replaces(subject: Subject, plan: Plan) -> None:
     isolated=True,
 )
 def test_hook_on_a_stale_view(subject: Subject) -> None:
-    import torch
 
     seen: List[Any] = []
-    x = torch.ones(2, requires_grad=True)
+    x = make.ones(2, requires_grad=True)
     y = 3 * x
     view = y[:1]
     y.mul_(5)
@@ -93,9 +93,8 @@ def test_hook_on_a_stale_view(subject: Subject) -> None:
     isolated=True,
 )
 def test_retain_on_a_stale_view(subject: Subject) -> None:
-    import torch
 
-    x = torch.ones(2, requires_grad=True)
+    x = make.ones(2, requires_grad=True)
     y = 3 * x
     view = y[:1]
     y.mul_(5)

@@ -25,6 +25,7 @@ from fixtures.plan.grammar import (
     Scale,
     hooks_of,
 )
+from fixtures.stages.make import make
 from suites.gradient.plans import between_edits
 from suites.names import BASE_VERSION, IN_PLACE_NOTE, OWN_VERSION
 from suites.shapes import product
@@ -160,7 +161,7 @@ def test_masked(subject: Subject, values: List[int], by: int, hooks: int) -> Non
     import torch
 
     seen: List[Any] = []
-    x = torch.tensor([float(value) for value in values], requires_grad=True)
+    x = make.tensor([float(value) for value in values], requires_grad=True)
     y = 1 * x
     for number in range(hooks):
         y.register_hook(noting(seen, str(number)))
@@ -310,7 +311,7 @@ def test_base_through_view(subject: Subject, steps: List[Any]) -> None:
 
     seen: List[Any] = []
     names = map(str, range(len(steps)))
-    y = 3 * torch.ones(2, dtype=torch.float64, requires_grad=True)
+    y = 3 * make.ones(2, dtype=torch.float64, requires_grad=True)
     for step in steps:
         if step == "hook":
             y.register_hook(noting(seen, next(names)))
@@ -338,7 +339,7 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
     import torch
 
     seen: List[Any] = []
-    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    x = make.ones(2, dtype=torch.float64, requires_grad=True)
     y = 3 * x
     view = y[:1]
     for number in range(hooks):
@@ -372,12 +373,11 @@ def test_view_is_lost(subject: Subject, change_view: bool, by: int, before: Any,
     ),
 )
 def test_view_hooked_again(subject: Subject) -> None:
-    import torch
 
     results: List[Tuple[int, List[str]]] = []
     for read in (False, True):
         seen: List[Any] = []
-        y = 3 * torch.ones(2, requires_grad=True)
+        y = 3 * make.ones(2, requires_grad=True)
         view = y[:1]
         view.register_hook(noting(seen, "a"))
         y.mul_(5)

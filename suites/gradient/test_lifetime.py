@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.gradient.sources import REMOVES
 from suites.names import POST_ACCUMULATE
 from suites.tensors import leaf
@@ -149,10 +150,8 @@ def test_tensor_object_gone(subject: Subject, inner: bool, hooks: int, removed: 
 def test_survives_collection(subject: Subject) -> None:
     import gc
 
-    import torch
-
     hook = Watched()
-    y = 3 * torch.ones((), requires_grad=True)
+    y = 3 * make.ones((), requires_grad=True)
     calls, hook.held = hook.calls, (y.grad_fn,)
     y.register_hook(hook)
     loss = 2 * y
@@ -207,11 +206,9 @@ def test_own_cycle(subject: Subject) -> None:
     import gc
     import weakref
 
-    import torch
-
     freed, broken = [], []
     for at_leaf in (True, False):
-        hooked = torch.ones((), requires_grad=True)
+        hooked = make.ones((), requires_grad=True)
         if not at_leaf:
             hooked = 3 * hooked
         hook = Watched(None, hooked)
@@ -243,11 +240,9 @@ def test_create_graph_cycle(subject: Subject) -> None:
     import gc
     import weakref
 
-    import torch
-
     def freed(reset: bool) -> Tuple[bool, Any]:
         hook = Watched()
-        x = torch.ones((), requires_grad=True)
+        x = make.ones((), requires_grad=True)
         x.register_hook(hook)
         backward(x * x, create_graph=True)
         grad = None if reset else x.grad
@@ -279,9 +274,7 @@ def test_post_accumulate_cycle(subject: Subject) -> None:
     import gc
     import weakref
 
-    import torch
-
-    x = torch.ones((), requires_grad=True)
+    x = make.ones((), requires_grad=True)
     hook = Watched(None, x)
     seen = weakref.ref(hook)
     handle = x.register_post_accumulate_grad_hook(hook)

@@ -11,6 +11,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale
+from fixtures.stages.make import make
 from suites.names import GRAD_DOCS, HOOKS_IN_ORDER, POST_ACCUMULATE
 from suites.tensors import item, leaf, multiplies, outcome
 
@@ -61,7 +62,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
     import torch
 
     calls: List[Any] = []
-    x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
+    x = make.ones(shape, dtype=torch.float64, requires_grad=True)
     y = 2 * x
     if leaf_too:
         x.register_hook(calls.append)
@@ -69,7 +70,7 @@ def test_no_gradient(subject: Subject, shape: List[int], factors: List[int], lea
         y.register_hook(multiplies(by, calls.append))
     result = outcome(y.backward)
     if prod(shape) == 1 or subject.value:
-        expected: Any = ("accepted", len(factors) + leaf_too, torch.full(shape, 2.0 * prod(factors)).tolist())
+        expected: Any = ("accepted", len(factors) + leaf_too, make.full(shape, 2.0 * prod(factors)).tolist())
     else:
         expected = ("RuntimeError", 0, None)
     assert (result, len(calls), item(x.grad)) == expected
@@ -103,13 +104,13 @@ def test_batch(subject: Subject, rows: List[List[int]], inner: List[int], inputs
     import torch
 
     seen: List[Any] = []
-    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    x = make.ones(2, dtype=torch.float64, requires_grad=True)
     y = 2 * x
     for name, tensor, factors in (("y", y, inner), ("x", x, inputs)):
         for by in factors:
             tensor.register_hook(multiplies(by, lambda grad, name=name: seen.append((name, tuple(grad.shape)))))
     # A tuple: torch 1.11 takes no other sequence.
-    gradients = (torch.tensor(rows, dtype=torch.float64),)
+    gradients = (make.tensor(rows, dtype=torch.float64),)
     (grads,) = torch.autograd.grad((1 * y,), (x,), gradients, is_grads_batched=True)
     called = [("y", by) for by in inner] + [("x", by) for by in inputs if subject.value]
     factor = 2 * prod(by for _, by in called)

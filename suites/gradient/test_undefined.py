@@ -12,6 +12,7 @@ from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Scale, hooks_of
+from fixtures.stages.make import make
 from suites.gradient.sources import CALLED
 from suites.names import HOOKS_IN_ORDER, NONE_FROM_FUNCTION, PRE, TENSOR_DOCS, UNDEFINED_ISSUE
 from suites.tensors import item, leaf, outcome, through_silent_function
@@ -67,7 +68,7 @@ USES = st.lists(st.just(0) | NUMBERS, min_size=2, max_size=4).filter(any)
 def test_unused_output(subject: Subject, uses: List[int], passes: int) -> None:
     import torch
 
-    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    x = make.ones(len(uses), dtype=torch.float64, requires_grad=True)
     tensors = x.unbind(0)
     seen: List[Any] = [[] for _ in uses]
     for tensor, own in zip(tensors, seen):
@@ -252,13 +253,13 @@ def test_asked(subject: Subject, hooks: int, other: Any) -> None:
 def test_no_replacement(subject: Subject, uses: List[int], replaced: List[bool], observers: int) -> None:
     import torch
 
-    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    x = make.ones(len(uses), dtype=torch.float64, requires_grad=True)
     tensors = x.unbind(0)
     for tensor, changed in zip(tensors, replaced):
         for _ in range(observers):
             tensor.register_hook(lambda grad: None)
         if changed:
-            tensor.register_hook(lambda grad: torch.tensor(7.0, dtype=torch.float64))
+            tensor.register_hook(lambda grad: make.tensor(7.0, dtype=torch.float64))
     result = outcome(sum(by * tensor for by, tensor in zip(uses, tensors) if by).backward)
     if any(changed and not by for by, changed in zip(uses, replaced)):
         expected = subject.value
@@ -301,7 +302,7 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
         place = min(place, depth)
         for _ in range(observers):
             row[place].register_hook(lambda grad: None)
-        row[place].register_hook(lambda grad: torch.tensor(7.0, dtype=torch.float64))
+        row[place].register_hook(lambda grad: make.tensor(7.0, dtype=torch.float64))
         result = outcome(through_silent_function(row[-1]).backward)
         expected = subject.value[1 if place else 0]
         taken = expected == "taken"
@@ -328,7 +329,7 @@ def test_replaced(subject: Subject, places: List[Any], depth: int) -> None:
 def test_example_fails(subject: Subject, uses: List[int], hooked: List[bool]) -> None:
     import torch
 
-    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    x = make.ones(len(uses), dtype=torch.float64, requires_grad=True)
     tensors = x.unbind(0)
     for tensor, doubled in zip(tensors, hooked):
         if doubled:

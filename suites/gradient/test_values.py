@@ -17,6 +17,7 @@ from fixtures.model.contract import Contract
 from fixtures.plan.grammar import OPS, Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, hooks_of, walk
 from fixtures.play.objects import Seen
 from fixtures.play.trace import Trace
+from fixtures.stages.make import make
 from suites.gradient.sources import LAYOUT, REPLACES, SIGNATURE
 from suites.names import BACKWARD_DOCS, POST_ACCUMULATE
 
@@ -289,12 +290,12 @@ def test_expanded_grad(subject: Subject, plan: Plan) -> None:
 def test_given_changes(subject: Subject, first: int, second: int, hooks: int) -> None:
     import torch
 
-    x = torch.ones((2, 3), dtype=torch.float64, requires_grad=True)
+    x = make.ones((2, 3), dtype=torch.float64, requires_grad=True)
     y = x.t().t()
     for _ in range(hooks):
         y.register_hook(lambda grad: None)
-    given = torch.full((2, 3), float(first), dtype=torch.float64)
+    given = make.full((2, 3), float(first), dtype=torch.float64)
     y.backward(given, retain_graph=True)
     assert given.tolist() == [[first] * 3] * 2
-    y.backward(torch.full((2, 3), float(second), dtype=torch.float64))
+    y.backward(make.full((2, 3), float(second), dtype=torch.float64))
     assert given.tolist() == [[first + (second if subject.value else 0)] * 3] * 2

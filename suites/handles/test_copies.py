@@ -15,6 +15,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS, available
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Copy, Forward, Hook, Input, Plan, Raise, Remove, Scale, hooks_of
+from fixtures.stages.make import make
 from suites.hooking import AROUND, UP_TO_THREE, UP_TO_TWO, in_turn, numbered, raised
 from suites.names import FULL, KWARGS
 from suites.shapes import alone, scale_maybe, tower, wider
@@ -172,6 +173,7 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
     where="the class does not define how it is copied or pickled",
     source=COPIES,
     asked="shallow clone of layer callbacks appear on original too shared dict DataParallel replicas copy",
+    device="none",
     about="register_forward_hook",
     value=True,
     wrong={"never its own": False},
@@ -206,6 +208,7 @@ CALLED = ["closure", "bound method", "partial", "object"]
     where="neither module nor hook has a __deepcopy__",
     source=COPIES,
     asked="copy model feature extractor hook self refers to old or new object lists stored where",
+    device="none",
     about="register_forward_hook",
     value={"closure": "original", "bound method": "copy", "partial": "copy", "object": "copy"},
     wrong={"never all shared": dict.fromkeys(CALLED, "original")},
@@ -270,7 +273,7 @@ def test_pickled(subject: Subject, hooks: List[str]) -> None:
     import torch
 
     known = {"double": double, "tail": tail, "lambda": lambda module, args, output: output}
-    module, linear, text = torch.nn.Identity(), torch.nn.Linear(1, 1, bias=False), "x"
+    module, linear, text = torch.nn.Identity(), make.Linear(1, 1, bias=False), "x"
     for name in hooks:
         for one in (module, linear):
             one.register_forward_hook(known[name])
@@ -288,6 +291,7 @@ def test_pickled(subject: Subject, hooks: List[str]) -> None:
     says="After a pickled module is loaded, a new hook on it may get the id of a loaded hook and replace it.",
     source="measured",
     asked="torch load model then register new callback old one silently overwritten id collision",
+    device="none",
     about="register_forward_hook",
     value="new",
     wrong={"never both": "xx new"},
@@ -324,6 +328,7 @@ COMPLETED = (
     says="A module that is unpickled from a state without _forward_hooks raises AttributeError when called.",
     source='code: torch/nn/modules/module.py "Support loading old checkpoints that don\'t have the following attrs"',
     asked="torch load whole model saved with old version missing attribute error after unpickle",
+    device="none",
     about=("_forward_hooks", "_forward_pre_hooks", "register_forward_hook", "register_forward_pre_hook"),
     matters_if="never",
     readings=(

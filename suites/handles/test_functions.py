@@ -14,6 +14,7 @@ from fixtures.families import HOOK_KINDS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Hook, Plan, hooks_of
 from fixtures.play.trace import Event, Trace
+from fixtures.stages.make import make
 from suites.hooking import AROUND
 from suites.names import BACKWARD, FORWARD
 from suites.shapes import plans_with, wider
@@ -117,7 +118,7 @@ def test_makes_an_object(subject: Subject, kind: str, made: str) -> None:
     hooks = {"Made": Made, "generator": generator, "coroutine": coroutine, "async_generator": async_generator}
     module = torch.nn.Identity()
     getattr(module, f"register_{kind}_hook")(hooks[made])
-    out = module(torch.ones(()))
+    out = module(make.ones(()))
     assert type(out).__name__ == made
     assert ran == (subject.value if made != "Made" else [])
     if made == "coroutine":

@@ -11,6 +11,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.draw.values import MAYBE_VALUES, VALUES
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Bare, Drop, Forward, Hook, Plan, Scale, hooks_of
+from fixtures.stages.make import make
 from suites.hooking import UP_TO_TWO, echo, raised, result
 from suites.names import CODE, GLOBAL_FORWARD_PRE, KWARGS, KWARGS_PULL, PRE_HOOK, PRE_KWARGS
 from suites.shapes import alone, dropped, product
@@ -96,6 +97,7 @@ def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False"',
     asked="register_forward_pre_hook takes 2 positional arguments but "
     "3 were given passing true kwargs keyword arguments pre-hook",
+    device="none",
     needs=PRE_KWARGS,
     value="TypeError",
     wrong={"never by position": "none"},
@@ -113,6 +115,7 @@ def test_flag_is_keyword_only(subject: Subject) -> None:
     source=f'{CODE} "def register_module_forward_pre_hook(hook: Callable[..., None]) -> RemovableHandle"',
     asked="access named inputs for all modules at once unexpected keyword "
     "argument prepend error kwargs keyword arguments pre-hook",
+    device="none",
     needs=GLOBAL_FORWARD_PRE,
     value=["TypeError", "TypeError"],
     wrong={"never options": ["none", "none"]},
@@ -153,6 +156,7 @@ def test_removed_meanwhile(subject: Subject, plan: Plan) -> None:
     source=(f'{PRE_HOOK} "both the args and kwargs should be returned"', KWARGS_PULL),
     asked="override attention_mask and hidden_states before transformer layer "
     "modify named inputs steering kwargs keyword arguments pre-hook",
+    device="none",
     needs=PRE_KWARGS,
     value=lambda old, new: new,
     wrong={"never merged": lambda old, new: {**old, **new}},
@@ -190,6 +194,7 @@ def test_pair_replaces_both(subject: Subject, caller, returned) -> None:
     ),
     asked="output callback kwargs modified or original attention_mask "
     "changed before layer kwargs keyword arguments pre-hook",
+    device="none",
     needs=(PRE_KWARGS, KWARGS),
     value="forward",
     wrong={"never original": "caller"},
@@ -219,6 +224,7 @@ def test_forward_hook_sees_them(subject: Subject, caller, returned, flags) -> No
     source="measured",
     asked="modify kwargs inplace add attention_mask side effect on "
     "my original dictionary kwargs keyword arguments pre-hook",
+    device="none",
     needs=PRE_KWARGS,
     value=False,
     wrong={"never the caller's": True},
@@ -246,6 +252,7 @@ def test_dict_is_a_copy(subject: Subject, mine, edits) -> None:
     source=('code: torch/nn/modules/module.py "forward pre-hook must return None or a tuple"', KWARGS_PULL),
     asked="forward pre-hook must return none or a tuple of new_args "
     "new_kwargs error returned tensor kwargs keyword arguments pre-hook",
+    device="none",
     needs=PRE_KWARGS,
     value=lambda given: False,
     wrong={"never wrapped": lambda given: not isinstance(given, (list, tuple))},
@@ -294,11 +301,10 @@ def test_only_a_pair(subject: Subject, wrong, before, after) -> None:
     kwargs=KEYWORDS,
 )
 def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
-    import torch
 
     made = {"tuple": tuple(items), "list": items, "text": "".join(items), "dict": dict.fromkeys(items), "number": 7}
     made["generator"] = (one for one in items)
-    made["tensor"] = torch.tensor([[ord(one), 0] for one in items]).reshape(len(items), 2)
+    made["tensor"] = make.tensor([[ord(one), 0] for one in items]).reshape(len(items), 2)
     module = echo()
     module.register_forward_pre_hook(lambda module, args, old: (made[shape], kwargs), with_kwargs=True)
     later = []
@@ -321,6 +327,7 @@ def test_args_are_spread(subject: Subject, items, shape, kwargs) -> None:
     source="measured",
     asked="second tensor mistaken for named arguments lstm hidden state "
     "must be a mapping error kwargs keyword arguments pre-hook",
+    device="none",
     needs=PRE_KWARGS,
     value=False,
     wrong={"never both": True},

@@ -8,6 +8,7 @@ from fixtures.draw.plans import NUMBERS
 from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, takes
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Plan, hooks_of
+from fixtures.stages.make import make
 from suites.hooking import SOME, UP_TO_TWO, echo, numbered, raised, result
 from suites.names import FULL, PRE_HOOK
 from suites.shapes import one_leaf, one_raises, until_one_raises
@@ -44,6 +45,7 @@ def test_raising(subject: Subject, plan: Plan) -> None:
     see="input.keywords.only_a_pair",
     source=f'{PRE_HOOK} "(unless that value is already a tuple)"',
     asked="returned two inputs in brackets from pre hook forward missing 1 required positional argument unpack",
+    device="none",
     value=(tuple,),
     wrong={"never lists": (tuple, list)},
     witness={"returned": [[1, 2]]},
@@ -67,6 +69,7 @@ def test_only_tuples_are_spread(subject: Subject, returned) -> None:
     see="input.keywords.only_a_pair",
     source="measured",
     asked="pre hook accidentally returned falsy zero and overrode x linear got bool must return nothing",
+    device="none",
     value=lambda given: given is None,
     wrong={"never keep": lambda given: not given},
     witness={"returned": [0]},
@@ -89,6 +92,7 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
     where="no other hook returns one",
     source="measured",
     asked="huggingface block invoked as layer hidden_states=x hook sees empty args got multiple values for argument",
+    device="none",
     value=lambda keywords: (),
     wrong={"never the keyword": lambda keywords: tuple(keywords.values())},
     witness={"keywords": {"a": 1}, "looks": 1, "returned": None},
@@ -124,6 +128,7 @@ def test_keyword_only_call(subject: Subject, keywords, looks, returned) -> None:
     says="A Python function f(module) can be registered as a forward pre-hook; the module's call raises TypeError.",
     source="measured",
     asked="callback with too few parameters takes 1 positional argument but 2 were given crash signature",
+    device="none",
     value="call",
     wrong={"never at registration": "register"},
     witness={"wrong": (1, 0, False), "before": 0, "after": 0},
@@ -161,9 +166,8 @@ def test_checked_at_the_call(subject: Subject, wrong, before, after) -> None:
     edits=st.lists(st.tuples(st.integers(0, 2), NUMBERS), min_size=1, max_size=4),
 )
 def test_in_place(subject: Subject, shapes, edits) -> None:
-    import torch
 
-    made = {"tensor": torch.zeros, "list": lambda _: [0.0], "dict": lambda _: {0: 0.0}}
+    made = {"tensor": make.zeros, "list": lambda _: [0.0], "dict": lambda _: {0: 0.0}}
     xs = tuple(made[shape](1) for shape in shapes)
     module, totals, seen, due = echo(), [0.0] * len(xs), [], []
 
@@ -201,7 +205,7 @@ def test_in_place(subject: Subject, shapes, edits) -> None:
 def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
     import torch
 
-    xs, seen = [torch.ones(1, requires_grad=grad) for grad in grads], []
+    xs, seen = [make.ones(1, requires_grad=grad) for grad in grads], []
 
     def note(name, args):
         seen.append((name, [one is x for one, x, grad in zip(args, xs, grads) if grad]))
@@ -255,16 +259,15 @@ def test_full_hook_wraps(subject: Subject, kinds, grads) -> None:
 )
 @given(kind=LAZY, size=st.tuples(SOME, SOME), hooks=SOME, calls=SOME)
 def test_lazy_module(subject: Subject, kind, size, hooks, calls) -> None:
-    import torch
 
     outputs, inputs = size
     kernel = {"LazyLinear": (), "LazyConv2d": (1, 1)}.get(kind, (1,))
     shape = (inputs, outputs, *kernel) if kind == "LazyConvTranspose1d" else (outputs, inputs, *kernel)
-    seen, module = [], getattr(torch.nn, kind)(outputs, *kernel[:1])
+    seen, module = [], getattr(make, kind)(outputs, *kernel[:1])
     assert len(module._forward_pre_hooks) == 1  # its own, which makes the weights
     for number in range(hooks):
         module.register_forward_pre_hook(lambda module, _, n=number: seen.append((n, tuple(module.weight.shape))))
-    xs = [torch.ones(1, inputs, *kernel)] * calls
+    xs = [make.ones(1, inputs, *kernel)] * calls
     error = raised(lambda: [module(x) for x in xs], RuntimeError)
     times = calls if subject.value == "none" else 0
     assert (seen, error) == ([(number, shape) for number in range(hooks)] * times, subject.value)

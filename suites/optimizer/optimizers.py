@@ -4,6 +4,8 @@ from typing import Any, List, Sequence
 
 from hypothesis import strategies as st
 
+from fixtures.stages.make import make
+
 #: Optimizers of torch that every release has.
 NAMES = st.sampled_from(["SGD", "Adam", "RMSprop", "Adagrad"])
 WHEN = st.sampled_from(["pre", "post"])
@@ -14,8 +16,8 @@ def optimizer(name: str = "SGD", start: float = 1.0, grad: float = 1.0) -> Any:
     """An optimizer of one parameter with a gradient, and a rate of 1."""
     import torch
 
-    weight = torch.nn.Parameter(torch.tensor(float(start), dtype=torch.float64))
-    weight.grad = torch.tensor(float(grad), dtype=torch.float64)
+    weight = torch.nn.Parameter(make.tensor(float(start), dtype=torch.float64))
+    weight.grad = make.tensor(float(grad), dtype=torch.float64)
     return getattr(torch.optim, name)([weight], lr=1.0)
 
 

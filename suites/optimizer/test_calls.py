@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.names import POST_ACCUMULATE
 from suites.optimizer.optimizers import WHENS, counting, optimizer
 from suites.optimizer.sources import ALL, CODE, OWN, PRE_HOOK
@@ -27,7 +28,7 @@ def another() -> Any:
     """Another parameter."""
     import torch
 
-    return torch.nn.Parameter(torch.ones(()))
+    return torch.nn.Parameter(make.ones(()))
 
 
 @clause(
@@ -66,7 +67,7 @@ def test_others(subject: Subject, whens: List[str], acts: List[str]) -> None:
 def test_closure(subject: Subject, whens: List[str], times: int, lbfgs: bool) -> None:
     import torch
 
-    weight, closures = torch.nn.Parameter(torch.ones(())), []
+    weight, closures = torch.nn.Parameter(make.ones(())), []
 
     class Several(torch.optim.Optimizer):
         def step(self, closure: Any) -> None:
@@ -134,7 +135,7 @@ def test_scheduler(subject: Subject, whens: List[str], schedulers: int, acts: st
 def test_scaler(subject: Subject, whens: List[str], grads: List[str]) -> None:
     import torch
 
-    weight = torch.nn.Parameter(torch.ones(()))
+    weight = torch.nn.Parameter(make.ones(()))
     one, scaler, expected = torch.optim.SGD([weight], lr=1.0), torch.amp.GradScaler("cpu", init_scale=2.0), 0
     calls = counting(one, whens)
     for grad in map(float, grads):

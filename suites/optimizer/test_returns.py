@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.hooking import raised
 from suites.optimizer.optimizers import counting, optimizer, weight_of
 from suites.optimizer.sources import AFTER, ALL, CODE, OWN, PRE_HOOK, REPLACES
@@ -44,7 +45,7 @@ def test_pair(subject: Subject, first: Tuple[int, int], others: List[Any], posts
 
         return call
 
-    notes, expected, now = Notes([torch.nn.Parameter(torch.ones(()))], {}), [], first
+    notes, expected, now = Notes([torch.nn.Parameter(make.ones(()))], {}), [], first
     for other in others:
         notes.register_step_pre_hook(hook(other))
         expected.append(now)

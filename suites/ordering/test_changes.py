@@ -182,6 +182,7 @@ def test_full_backward_removed(subject: Subject, plan: Plan) -> None:
     where="self had no forward or backward hook or pre-hook before",
     source=(SKIPS, SKIP_PULL),
     asked="add hook while layer is executing never triggered first time only from next batch",
+    device="none",
     about=("register_forward_hook", "register_forward_pre_hook", "register_module_forward_pre_hook"),
     matters_if="forward ?registers_inside",
     readings=(

@@ -10,6 +10,7 @@ from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Plan, Remove, Scale, hooks_of
+from fixtures.stages.make import make
 from suites.names import FULL, KWARGS, POST_ACCUMULATE, PRE, PREPEND
 from suites.shapes import alone, in_line, one_leaf, scale_maybe, wider
 
@@ -233,9 +234,8 @@ def again(subject: Subject, plan: Plan, *, row: Any) -> None:
 )
 @given(places=st.lists(st.integers(0, 3), min_size=1, max_size=8), op=st.sampled_from(["unbind", "split", "chunk"]))
 def test_outputs_of_one_node(subject: Subject, places, op) -> None:
-    import torch
 
-    rows, ran = getattr(torch.ones(4, requires_grad=True), op)(*{"unbind": (), "split": (1,), "chunk": (4,)}[op]), []
+    rows, ran = getattr(make.ones(4, requires_grad=True), op)(*{"unbind": (), "split": (1,), "chunk": (4,)}[op]), []
     for number, place in enumerate(places):
         rows[place].register_hook(lambda grad, number=number: ran.append(number))
     sum(row.sum() for row in rows).backward()

@@ -15,6 +15,7 @@ from fixtures.draw.values import MAYBE_VALUES, SIGNATURES, VALUES, function_of, 
 from fixtures.families import MODULE_KINDS
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import Contract
+from fixtures.stages.make import make
 from suites.hooking import FEW, PRE_OR_NOT, UP_TO_TWO, in_turn, kinds_of, numbered, result
 from suites.names import FORWARD_HOOK
 
@@ -69,7 +70,7 @@ def test_forward_runs_none(subject: Subject, hooks, last, ways) -> None:
             warnings.simplefilter("ignore")
             for way in ways:
                 ran.clear()
-                (outer if way == "call" else outer.forward)(torch.ones((), requires_grad=True)).backward()
+                (outer if way == "call" else outer.forward)(make.ones((), requires_grad=True)).backward()
                 seen.append(sorted(ran))
     finally:
         for handle in handles:
@@ -87,6 +88,7 @@ def test_forward_runs_none(subject: Subject, hooks, last, ways) -> None:
     source=f'{FORWARD} "the registered hooks while the latter silently ignores them"',
     asked="subclass layer calling parent implementation hook fires twice "
     "inheritance double count hook called twice super().forward",
+    device="none",
     about=("register_forward_hook", "register_forward_pre_hook"),
     value=False,
     wrong={"never twice": True},
@@ -139,7 +141,7 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
     for kind in kinds_of(pres):
         getattr(module, f"register_{kind}_hook")(lambda *given: modes.append(torch.is_grad_enabled()))
     with torch.set_grad_enabled(caller):
-        module(torch.ones(1))
+        module(make.ones(1))
         after = torch.is_grad_enabled()
     of_hooks = {"caller": caller, "forward": inner}[subject.value]
     assert (modes, after) == ([of_hooks] * sum(pres) + [inner] + [of_hooks] * (len(pres) - sum(pres)), caller)
@@ -152,6 +154,7 @@ def test_grad_mode(subject: Subject, pres, caller, inner) -> None:
     see=("backward.structures.legacy_first",),
     source="measured",
     asked="hook accidentally returned falsy value and activations became bool next layer crashes",
+    device="none",
     value=lambda given: given is None,
     wrong={"never keep": lambda given: not given},
     witness={"returned": [0]},
@@ -182,6 +185,7 @@ def test_only_none_keeps(subject: Subject, returned) -> None:
     see=("backward.structures.no_output",),
     source="measured",
     asked="layer without return statement hook got nonetype object has no attribute shape loss computed inside",
+    device="none",
     value="as None",
     wrong={"never skipped": "skipped"},
     witness={"returned": ["new"], "inside": False},
@@ -224,8 +228,8 @@ def test_none_output(subject: Subject, returned, inside) -> None:
 def test_same_object(subject: Subject, shapes, replace) -> None:
     import torch
 
-    def make(shape):
-        one = torch.ones(1)
+    def tensors(shape):
+        one = make.ones(1)
         made = {"tensor": one, "tuple": (one,), "list": [one], "dict": {"y": one}, "pair": Pair(one, 2)}
         made.update({"text": "y", "object": object()})
         return {**made, "nested": ([one], {"y": (one,)}), "generator": iter([one])}[shape]
@@ -234,12 +238,12 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
 
     def hook(module, args, output):
         given.append(output)
-        made.append(make(shapes[len(made) % len(shapes)]) if replace[len(made)] else None)
+        made.append(tensors(shapes[len(made) % len(shapes)]) if replace[len(made)] else None)
         return made[-1]
 
     for _ in replace:
         module.register_forward_hook(hook)
-    due = make(shapes[0])
+    due = tensors(shapes[0])
     given.append(module(due))
     for replacement, output in zip([None, *made], given):
         due = due if replacement is None else replacement
@@ -251,6 +255,7 @@ def test_same_object(subject: Subject, shapes, replace) -> None:
     says="def hook(module, args) can be registered as forward hook: a call of the module then raises TypeError.",
     source="measured",
     asked="callback without output parameter takes 2 positional arguments but 3 were given wrong signature crash",
+    device="none",
     value=3,
     wrong={"never two": 2},
     witness={"signature": (2, 0, False), "before": 0, "after": 0},
@@ -287,7 +292,7 @@ def test_edited_in_place(subject: Subject, shape, added) -> None:
     import torch
 
     module, seen = torch.nn.Identity(), []
-    made = {"tensor": torch.zeros(()), "list": [], "dict": {}, "tensor in tuple": (torch.zeros(()),)}[shape]
+    made = {"tensor": make.zeros(()), "list": [], "dict": {}, "tensor in tuple": (make.zeros(()),)}[shape]
     total, edit = {
         "tensor": (lambda held: held.item(), lambda held, by: held.add_(by)),
         "list": (sum, lambda held, by: held.append(by)),
@@ -331,7 +336,7 @@ def test_input_edited_late(subject: Subject, does, added) -> None:
 
     for _ in added:
         module.register_forward_hook(hook)
-    x = torch.ones(1)
+    x = make.ones(1)
     seen.append((module(x).item(), x.item()))
     edited = [1 + sum(added[:number]) for number in range(len(added) + 1)]
     kept = edited if does in subject.value else [2 if does == "product" else 1] * len(edited)

@@ -92,6 +92,7 @@ def given_what_is_due(subject: Subject, plan: Plan, *, row: Any) -> None:
     source="measured",
     asked="pop or edit kwargs inside hook leaks into next callback shared "
     "mutable mapping side effect kwargs keyword arguments forward hook",
+    device="none",
     needs=KWARGS,
     value=True,
     wrong={"never a copy each": False},
@@ -145,6 +146,7 @@ def test_one_dict(subject: Subject, kwargs, edits) -> None:
     source=f'{CODE} "prepend: bool = False, with_kwargs: bool = False, always_call: bool = False"',
     asked="takes 2 positional arguments but 3 were given passing prepend true "
     "without keyword registration error kwargs keyword arguments forward hook",
+    device="none",
     needs=KWARGS,
     value="TypeError",
     wrong={"never by position": "none"},

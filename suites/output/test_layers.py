@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.hooking import PRE_OR_NOT, SOME, in_turn, kinds_of, result
 from suites.names import FORWARD, GLOBAL_FORWARD, NOTE
 
@@ -58,14 +59,14 @@ def test_built_in(subject: Subject, names, states, count) -> None:
 
     options = {"Bilinear": (2, 2, 2), "Linear": (2, 2), "BatchNorm1d": (2,), "LayerNorm": (2,), "Softmax": (1,)}
     given_to_layers, ran = [], []
-    net = Layer(*(getattr(torch.nn, name)(*options.get(name, ())) for name in names))
+    net = Layer(*(getattr(make, name)(*options.get(name, ())) for name in names))
     for layer in net:
         for _ in range(count):
             layer.register_forward_hook(lambda module, args, output: ran.append((args, output)))
     for training in states:
         given_to_layers.clear()
         ran.clear()
-        net.train(training)(torch.ones(3, 2))
+        net.train(training)(make.ones(3, 2))
         due = [pair for pair in zip(given_to_layers, given_to_layers[1:]) for _ in range(count)]
         assert len(ran) == (len(due) if training in subject.value else 0)
         for (args, output), (x, out) in zip(ran, due):
@@ -79,6 +80,7 @@ def test_built_in(subject: Subject, names, states, count) -> None:
     source="measured",
     asked="hook on nn.modulelist blocks never called nothing happens "
     "transformer layers list iterate ModuleList ModuleDict hook uncalled",
+    device="none",
     value=("Sequential",),
     wrong={"never all alike": ("Sequential", "ModuleList", "ModuleDict")},
     witness={"kind": "ModuleList", "size": 1, "own": [False], "inner": [False]},
@@ -117,6 +119,7 @@ def test_containers(subject: Subject, kind, size, own, inner) -> None:
     says="Forward hooks run if forward is replaced, not if the class's __call__ only returns self.forward(x).",
     source="measured",
     asked="monkey patch layer forward do hooks still work overriding dunder call breaks hooks never triggered",
+    device="none",
     value=("torch's", "super"),
     wrong={"all alike": ("torch's", "super", "forward"), "only without an own __call__": ("torch's",)},
     witness={"called_by": ["forward", "super"], "replaced": [], "pres": [False], "calls": 1},
@@ -163,6 +166,7 @@ def test_own_call(subject: Subject, called_by, replaced, pres, calls) -> None:
     source="measured",
     asked="recursionerror maximum recursion depth exceeded inside "
     "hook when running layer again infinite loop how avoid",
+    device="none",
     value=True,
     wrong={"never again": False},
     witness={"most": 2, "by_forward": False, "pres": 0},
@@ -209,9 +213,8 @@ def test_called_by_a_hook(subject: Subject, most, by_forward, pres) -> None:
 )
 @given(heads=SOME, size=st.tuples(SOME, SOME), training=st.booleans(), own=PRE_OR_NOT, inner=PRE_OR_NOT)
 def test_attention(subject: Subject, heads, size, training, own, inner) -> None:
-    import torch
 
-    attention, ran, x = torch.nn.MultiheadAttention(2 * heads, heads).train(training), [], torch.ones(*size, 2 * heads)
+    attention, ran, x = make.MultiheadAttention(2 * heads, heads).train(training), [], make.ones(*size, 2 * heads)
     around = hook_up(attention, own, ran, "attention")
     inside = hook_up(attention.out_proj, inner, ran, "projection")
     attention(x, x, x)
@@ -224,11 +227,11 @@ def encode(training: bool = False, grad: bool = False):
 
     known = inspect.signature(torch.nn.TransformerEncoderLayer).parameters
     options = {"batch_first": True} if "batch_first" in known else {}
-    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, **options).train(training)
+    layer = make.TransformerEncoderLayer(4, 2, 8, **options).train(training)
 
     def call():
         with torch.set_grad_enabled(grad):
-            layer(torch.ones(1, 2, 4))
+            layer(make.ones(1, 2, 4))
 
     return layer, call
 

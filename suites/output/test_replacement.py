@@ -12,6 +12,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS, available, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import OPS, Backward, Chain, Forward, Hook, Input, Leaf, Plan, hooks_of
 from fixtures.play.packing import rebuild
+from fixtures.stages.make import make
 from suites.names import AS_IS, FORWARD_HOOK, FULL, GLOBAL_FORWARD, GLOBAL_HOOK, THROUGHOUT
 from suites.shapes import (
     in_line,
@@ -218,7 +219,7 @@ def test_tensor_hook_inside(subject: Subject, factors, kinds, grad) -> None:
             return output * factor
 
         module.register_forward_hook(replace)
-    module(x).backward(torch.tensor(float(grad), dtype=x.dtype))
+    module(x).backward(make.tensor(float(grad), dtype=x.dtype))
     inside, here = [], grad
     for factor in reversed(factors):
         here *= factor

@@ -9,6 +9,7 @@ from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.draw.state import registrations
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from fixtures.state.grammar import On, Return, Set
 from fixtures.state.kinds import REGISTRATION
 from fixtures.state.plan import StatePlan
@@ -143,6 +144,7 @@ def test_raises(subject: Subject, program: StatePlan) -> None:
     says="What a module registration hook returns is not checked: a string becomes a child.",
     source="measured",
     asked="module registration hook returned wrong type string in _modules",
+    device="none",
     needs=NEEDS["module"],
     value=["a", "a"],
     wrong={"the module is registered": ["a", "Module"], "it raises TypeError": ["TypeError"]},
@@ -179,7 +181,7 @@ def test_unchecked(subject: Subject, text: str) -> None:
 def test_inside_out(subject: Subject, number: int) -> None:
     import torch
 
-    names = noting(lambda: torch.nn.Sequential(*(torch.nn.Linear(1, 1) for _ in range(number))))
+    names = noting(lambda: torch.nn.Sequential(*(make.Linear(1, 1) for _ in range(number))))
     parameters = [place for place, name in enumerate(names) if name in ("weight", "bias")]
     assert ("before" if parameters == list(range(2 * number)) else "behind") == subject.value
 
@@ -208,6 +210,7 @@ def noting(build: Any) -> Any:
     says="Building a Sequential, ModuleList or ModuleDict calls the module registration hooks once for each entry.",
     source=f'{OF_MODULES} "will be called every time :func:`register_module` is invoked"',
     asked="Sequential ModuleList ModuleDict trigger module registration hook for each layer",
+    device="none",
     needs=EVERY,
     value=1,
     wrong={"they call none": 0, "they call them twice": 2},
@@ -232,6 +235,7 @@ def test_containers(subject: Subject, number: int) -> None:
     says="insert() of a ModuleList calls no module registration hook.",
     source="measured",
     asked="ModuleList insert layer module registration hook not called",
+    device="none",
     needs=NEEDS["module"],
     value=[],
     wrong={"it calls them for the module that is new": ["0"]},
@@ -261,7 +265,7 @@ def test_buffer_class(subject: Subject, persistent: bool) -> None:
     import torch
 
     module = torch.nn.Module()
-    buffer = torch.nn.Buffer(torch.zeros(1), persistent=persistent)
+    buffer = torch.nn.Buffer(make.zeros(1), persistent=persistent)
     assert noting(lambda: setattr(module, "x", buffer)) == subject.value
 
 
@@ -279,7 +283,7 @@ def test_buffer_class(subject: Subject, persistent: bool) -> None:
 def test_parameter_containers(subject: Subject, number: int) -> None:
     import torch
 
-    parameters = [torch.nn.Parameter(torch.zeros(1)) for _ in range(number)]
+    parameters = [torch.nn.Parameter(make.zeros(1)) for _ in range(number)]
     places = [str(place) for place in range(number)]
     for build in (
         lambda: torch.nn.ParameterList(parameters),
@@ -305,9 +309,9 @@ def test_pickled(subject: Subject, copies: bool, depth: int) -> None:
 
     import torch
 
-    module = torch.nn.Linear(1, 1)
+    module = make.Linear(1, 1)
     for _ in range(depth):
         module = torch.nn.Sequential(module)
-        module.scale = torch.nn.Parameter(torch.zeros(1))
+        module.scale = torch.nn.Parameter(make.zeros(1))
     text = pickle.dumps(module)
     assert sorted(noting(lambda: copy.deepcopy(module) if copies else pickle.loads(text))) == subject.value

@@ -9,6 +9,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Chain, Forward, Hook, Input, Leaf, Plan, Retain
+from fixtures.stages.make import make
 from suites.names import KEPT, RETAIN_DOCS, RETAIN_IN_ENGINE
 from suites.tensors import item, leaf
 
@@ -341,12 +342,12 @@ def test_own_memory(subject: Subject, adds: List[Any], size: int) -> None:
     import torch
 
     seen: List[Any] = []
-    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
+    x = make.ones(size, dtype=torch.float64, requires_grad=True)
     y = x.view(size)
     y.register_hook(seen.append)
     y.retain_grad()
     # One number, seen from all places: what is kept has a place for each.
-    y.backward(torch.tensor([2.0], dtype=torch.float64).expand(size))
+    y.backward(make.tensor([2.0], dtype=torch.float64).expand(size))
     at_y = at_x = 2
     for kept, by in adds:
         (y if kept else x).grad.add_(by)

@@ -12,6 +12,7 @@ from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Plan, Retain, Scale
+from fixtures.stages.make import make
 from suites.names import FULL, HOOKS_IN_ORDER, PRE, RETAIN_UNDEFINED
 from suites.retain.plans import among_hooks, kept_of, left_by_hooks
 from suites.shapes import scale_maybe
@@ -213,7 +214,7 @@ def test_undefined(subject: Subject, plan: Plan) -> None:
 def test_unused_output(subject: Subject, uses: List[int], kept: List[bool]) -> None:
     import torch
 
-    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    x = make.ones(len(uses), dtype=torch.float64, requires_grad=True)
     tensors = x.unbind(0)
     for tensor, keep in zip(tensors, kept):
         if keep:

@@ -28,6 +28,7 @@ from fixtures.plan.grammar import (
     Scale,
     hooks_of,
 )
+from fixtures.stages.make import make
 from suites.names import BASE_VERSION, FOLLOWS, IN_PLACE_NOTE, RETAIN_UNDEFINED
 from suites.tensors import item, leaf
 
@@ -291,7 +292,7 @@ VIEWED = {
 def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: int) -> None:
     import torch
 
-    y = 3 * torch.ones(size, dtype=torch.float64, requires_grad=True)
+    y = 3 * make.ones(size, dtype=torch.float64, requires_grad=True)
     view = y[start:]
     view.retain_grad()
     y.retain_grad()
@@ -321,7 +322,7 @@ def test_view(subject: Subject, size: int, start: int, of_view: int, of_base: in
 def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: List[int], grad: int) -> None:
     import torch
 
-    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
+    x = make.ones(size, dtype=torch.float64, requires_grad=True)
     y = 3 * x
     y.retain_grad()
     for by in edits:
@@ -378,7 +379,7 @@ def test_base_changed_by_view(subject: Subject, size: int, part: int, edits: Lis
 def kept_view(subject: Subject, size: int, part: int, edits: List[int], grad: int, *, row: Any) -> None:
     import torch
 
-    x = torch.ones(size, dtype=torch.float64, requires_grad=True)
+    x = make.ones(size, dtype=torch.float64, requires_grad=True)
     y = 3 * x
     view = y[:part]
     view.retain_grad()

@@ -48,6 +48,7 @@ def test_off(subject: Subject, plan: Plan) -> None:
     asked="save_on_cpu inplace modification wrong gradient no RuntimeError activation offloading relu_ inplace",
     level="observed",
     docs="contradicts",
+    device="cpu",
     needs=HAS_CPU,
 )
 @given(plan=edited(st.just((ON_CPU_HOOK,))))

@@ -92,6 +92,7 @@ def test_order(subject: Subject, plan: Plan) -> None:
     source='docs: torch.autograd.graph.save_on_cpu "If the graph was already on CPU, no tensor copy is performed"',
     asked="does save_on_cpu activation offloading change my gradients results same on cpu tensors",
     level="observed",
+    device="cpu",
     needs=HAS_CPU,
 )
 @given(plan=product(st.just((ON_CPU_HOOK,))))
@@ -107,6 +108,7 @@ def test_save_on_cpu(subject: Subject, plan: Plan) -> None:
     where="all is on the CPU",
     source=f'{CONTEXT_NOTE} "The hooks defined with this context manager are thread-local"',
     asked="saved_tensors_hooks DataParallel threads pack hook not called in worker thread thread local",
+    device="cpu",
     needs=HAS,
     value="own",
     wrong={"all threads": "all"},

@@ -10,6 +10,7 @@ from fixtures.clause.rows import Row, each
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Freeze, Hook, InPlace, Plan, Scale, hooks_of
+from fixtures.stages.make import make
 from suites.names import IN_ORDER
 from suites.several.plans import (
     BOTH,
@@ -118,7 +119,7 @@ def test_undefined(subject: Subject, uses: List[int], silent: int) -> None:
     """Outputs that the loss does not use, and leaves to which a Function sends None."""
     import torch
 
-    x = torch.ones(len(uses), dtype=torch.float64, requires_grad=True)
+    x = make.ones(len(uses), dtype=torch.float64, requires_grad=True)
     leaves = [leaf(1) for _ in range(silent)]
     parts = x.unbind(0)
     seen: List[Any] = []

@@ -9,6 +9,7 @@ from fixtures.clause.clause import clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Input, Leaf, Plan
+from fixtures.stages.make import make
 from suites.several.plans import (
     BOTH,
     FIRST,
@@ -99,7 +100,7 @@ def test_undefined(subject: Subject, others: int) -> None:
     """An output that the loss does not use comes with the one that it uses, and before what both are made of."""
     import torch
 
-    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    x = make.ones(2, dtype=torch.float64, requires_grad=True)
     unused, used = x.unbind(0)
     seen: List[Any] = []
     torch.autograd.graph.register_multi_grad_hook(

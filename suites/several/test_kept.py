@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.several.sources import DOCS, HAS_ALL
 from suites.tensors import item
 
@@ -30,14 +31,14 @@ def test_converted(subject: Subject, layers: int, before: int, bias: bool) -> No
     """Torch forgets the node that accumulates into a parameter, which the hook asks for, and makes another one."""
     import torch
 
-    m = torch.nn.Sequential(*(torch.nn.Linear(1, 1, bias) for _ in range(layers)))
+    m = torch.nn.Sequential(*(make.Linear(1, 1, bias) for _ in range(layers)))
     seen: List[Any] = []
     torch.autograd.graph.register_multi_grad_hook(list(m.parameters()), lambda grads: seen.append(grads[0].dtype))
     for _ in range(before):
-        m(torch.ones(1, 1)).sum().backward()
+        m(make.ones(1, 1)).sum().backward()
     m.zero_grad()
     m.double()
-    m(torch.ones(1, 1, dtype=torch.float64)).sum().backward()
+    m(make.ones(1, 1, dtype=torch.float64)).sum().backward()
     after = [torch.float64] if subject.value == "called" else []
     assert seen == [torch.float32] * before + after
 
@@ -57,20 +58,20 @@ def test_converted(subject: Subject, layers: int, before: int, bias: bool) -> No
 def test_kept(subject: Subject, changes: List[str]) -> None:
     import torch
 
-    m = torch.nn.Linear(1, 1)
+    m = make.Linear(1, 1)
     optimizer = torch.optim.SGD(m.parameters(), lr=1.0)
     seen: List[Any] = []
     torch.autograd.graph.register_multi_grad_hook(
         list(m.parameters()), lambda grads: seen.append([item(grad) for grad in grads])
     )
     for change in [*changes, ""]:
-        m(torch.ones(1, 1)).sum().backward()
+        m(make.ones(1, 1)).sum().backward()
         if change == "step":
             optimizer.step()
         elif change == "load":
-            m.load_state_dict(torch.nn.Linear(1, 1).state_dict())
+            m.load_state_dict(make.Linear(1, 1).state_dict())
         elif change == "data":
-            m.weight.data = torch.zeros(1, 1)
+            m.weight.data = make.zeros(1, 1)
         elif change == "zero":
             m.zero_grad()
     times = len(changes) + 1 if subject.value == "called" else 1

@@ -9,6 +9,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Add, Backward, Forward, Hook, Input, Leaf, Plan, Remove
+from fixtures.stages.make import make
 from suites.several.plans import BOTH, LEAVES, LISTED, on_products, several
 from suites.several.sources import DOCS, HAS_ALL, HAS_ANY
 from suites.tensors import leaf, outcome
@@ -234,7 +235,7 @@ def test_generator_any(subject: Subject, leaves: int) -> None:
 def test_bare_tensor(subject: Subject, rows: int, dimensions: int) -> None:
     import torch
 
-    x = torch.ones((rows,) * dimensions, requires_grad=True)
+    x = make.ones((rows,) * dimensions, requires_grad=True)
     seen: List[Any] = []
     torch.autograd.graph.register_multi_grad_hook(x, seen.append)  # type: ignore[arg-type]
     x.sum().backward()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.backward.modules import line
 from suites.backward.sources import RULE_1, RULE_3
 from suites.hooking import SOME
@@ -54,13 +55,12 @@ def due(weights: List[int], hooks: int) -> List[Any]:
 )
 @given(weights=WEIGHTS, frozen=st.lists(st.booleans(), min_size=3, max_size=3), hooks=SOME)
 def test_frozen_parameters(subject: Subject, weights: List[int], frozen: List[bool], hooks: int) -> None:
-    import torch
 
     calls: List[Any] = []
     net = lines(calls, weights, hooks)
     for module, one in zip(net, frozen):
         module.weight.requires_grad_(not one)
-    net(torch.tensor(3.0, requires_grad=True)).backward()
+    net(make.tensor(3.0, requires_grad=True)).backward()
     assert calls == (due(weights, hooks) if subject.value or not all(frozen[: len(weights)]) else [])
     assert [module.weight.grad is None for module in net] == frozen[: len(weights)]
 
@@ -81,7 +81,7 @@ def test_no_grad_inside(subject: Subject, weights: List[int], hooks: int) -> Non
     import torch
 
     calls: List[Any] = []
-    net, x = lines(calls, weights, hooks), torch.tensor(3.0, requires_grad=True)
+    net, x = lines(calls, weights, hooks), make.tensor(3.0, requires_grad=True)
     net[-1].forward = torch.no_grad()(net[-1].forward)
     out = net(x)
     (out + x).backward()
@@ -112,7 +112,7 @@ def test_inference(subject: Subject, weights: List[int], number: int, hooks: int
     import torch
 
     calls: List[Any] = []
-    net, x = lines(calls, weights, hooks), torch.tensor(float(number), requires_grad=True)
+    net, x = lines(calls, weights, hooks), make.tensor(float(number), requires_grad=True)
     with torch.inference_mode():
         try:
             out = net(x)
@@ -150,7 +150,7 @@ def test_called_in_hook(subject: Subject, times: List[int], create_graph: bool) 
     import torch
 
     calls: List[Any] = []
-    module, x = torch.nn.Tanh(), torch.ones((), requires_grad=True)
+    module, x = torch.nn.Tanh(), make.ones((), requires_grad=True)
 
     def hook_of(count: int) -> Any:
         return lambda module, *grads: calls.extend(module(x).requires_grad for _ in range(count))
@@ -266,13 +266,12 @@ def test_checkpoint_not_reentrant(subject: Subject, weights: List[int], hooks: i
 )
 @given(weight=NUMBERS, hooks=st.integers(0, 3))
 def test_forward_ad(subject: Subject, weight: int, hooks: int) -> None:
-    import torch
     from torch.autograd import forward_ad
 
-    module, x = line([], weight=weight, hooks=hooks), torch.tensor(3.0, requires_grad=True)
+    module, x = line([], weight=weight, hooks=hooks), make.tensor(3.0, requires_grad=True)
     with forward_ad.dual_level():
         try:
-            seen: Any = forward_ad.unpack_dual(module(forward_ad.make_dual(x, torch.tensor(1.0))))[1]
+            seen: Any = forward_ad.unpack_dual(module(forward_ad.make_dual(x, make.tensor(1.0))))[1]
             seen = seen if seen is None else seen.item()
         except (NotImplementedError, RuntimeError) as error:
             seen = type(error).__name__

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.backward.modules import line
 from suites.backward.sources import HOOKS
 from suites.hooking import SOME
@@ -67,13 +68,12 @@ from suites.names import CLEARING, FULL, PRE, WARNED
     passes=lambda row: st.lists(st.booleans(), min_size=1, max_size=4),
 )
 def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -> None:
-    import torch
 
     module = line([], row.kind, hooks=hooks)
     for needs_grad in passes:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            module(torch.tensor(3.0, requires_grad=needs_grad)).backward()
+            module(make.tensor(3.0, requires_grad=needs_grad)).backward()
         assert [one.category.__name__ for one in caught] == ([] if needs_grad else subject.value)
 
 
@@ -94,11 +94,10 @@ def warnings_of(subject: Subject, hooks: int, passes: List[bool], *, row: Any) -
     ),
 )
 def test_gradients_released(subject: Subject) -> None:
-    import torch
 
-    module, seen = torch.nn.Linear(1, 1), []
+    module, seen = make.Linear(1, 1), []
     module.register_full_backward_hook(lambda module, inputs, outputs: seen.append(weakref.ref(outputs[0])))
-    out = module(torch.ones(1, requires_grad=True))
+    out = module(make.ones(1, requires_grad=True))
     (out * 2).sum().backward()
     gc.collect()
     assert (seen[0]() is not None) == subject.value
@@ -120,7 +119,6 @@ def test_gradients_released(subject: Subject) -> None:
     ),
 )
 def test_graph_released(subject: Subject) -> None:
-    import torch
 
     marks: List[Any] = []
 
@@ -128,7 +126,7 @@ def test_graph_released(subject: Subject) -> None:
         pass
 
     def run() -> None:
-        module, x = line([]), torch.tensor(3.0, requires_grad=True)
+        module, x = line([]), make.tensor(3.0, requires_grad=True)
         y = x * 1
         mark = Mark()
         y.grad_fn.metadata["mark"] = mark

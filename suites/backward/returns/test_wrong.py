@@ -21,6 +21,7 @@ from fixtures.plan.grammar import (
     Scale,
     hooks_of,
 )
+from fixtures.stages.make import make
 from suites.backward.modules import outcome_of
 from suites.backward.plans import returning
 from suites.backward.sources import NUMBER, ONLY_NONE, PRE_DOCS, PRE_NUMBER, TESTS
@@ -43,12 +44,11 @@ def fits(returned: Any, count: int) -> bool:
 
 def result_of(kind: str, returned: Any, count: int = 1, grad: bool = True, hooks: int = 1) -> Any:
     """How backward() ends when the last hook of a doubling module returns this; .grad of the inputs, or the weight."""
-    import torch
 
     def made(part: Any) -> Any:
         if isinstance(part, tuple):
             return {"tuple": tuple, "list": list}[part[0]](made(one) for one in part[1])
-        return {"g": torch.full((2,), 7.0), "row": torch.full((1, 2), 7.0), "scalar": torch.tensor(7.0)}.get(part, part)
+        return {"g": make.full((2,), 7.0), "row": make.full((1, 2), 7.0), "scalar": make.tensor(7.0)}.get(part, part)
 
     result, xs, weight = outcome_of(kind, made(returned), (2,), count, grad, hooks)
     return result, [item(one.grad) for one in (xs if grad else [weight])]
@@ -97,7 +97,7 @@ def test_full_wrong(subject: Subject, returned: Any, count: int, hooks: int) -> 
 def test_full_wrong_tensor(subject: Subject, dtype: str, size: Any, hooks: int) -> None:
     import torch
 
-    seen = result_of("full_backward", ("tuple", [torch.ones(size, dtype=getattr(torch, dtype))]), hooks=hooks)
+    seen = result_of("full_backward", ("tuple", [make.ones(size, dtype=getattr(torch, dtype))]), hooks=hooks)
     due = ("accepted", [[1.0, 1.0]]) if (dtype, size) == ("float32", (2,)) else (subject.value, [None])
     assert seen == due
 

@@ -11,6 +11,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.draw.plans import NUMBERS, plans
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Call, Chain, Forward, Freeze, Hook, Input, Leaf, Pack, Plan, hooks_of
+from fixtures.stages.make import make
 from suites.backward.modules import module_of, run
 from suites.backward.sources import DOCS, GRADIENTS, POSITIONAL, PRE_DOCS, RULE, RULE_2, TENSORS_ONLY
 from suites.hooking import SOME
@@ -101,11 +102,10 @@ def test_twice(subject: Subject, plan: Plan) -> None:
 )
 @given(needs_grad=st.lists(st.booleans(), min_size=1, max_size=4).filter(any), hooks=SOME)
 def test_detached_output(subject: Subject, needs_grad: List[bool], hooks: int) -> None:
-    import torch
 
     module, calls = module_of(lambda x: tuple(2 * x if one else x.detach() for one in needs_grad), hooks=hooks)
     try:
-        out = module(torch.ones(2, requires_grad=True))
+        out = module(make.ones(2, requires_grad=True))
         sum(out).sum().backward()
         seen: Any = [one.requires_grad for one in out]
     except AttributeError as error:
@@ -233,12 +233,11 @@ def test_pre_other_outputs(subject: Subject, name: str, by: List[int], hooks: in
 )
 @given(hooks=SOME, calls=SOME)
 def test_no_output(subject: Subject, hooks: int, calls: int) -> None:
-    import torch
 
     module, _ = module_of(lambda x: None, hooks=hooks)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        outs = [module(torch.ones(2, requires_grad=True)) for _ in range(calls)]
+        outs = [module(make.ones(2, requires_grad=True)) for _ in range(calls)]
     assert (outs, [one.category.__name__ for one in caught]) == ([None] * calls, subject.value * calls)
 
 

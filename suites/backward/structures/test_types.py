@@ -9,6 +9,7 @@ from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.draw.plans import NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Pack, Plan, ReturnNoneAt, hooks_of, slots
+from fixtures.stages.make import make
 from suites.backward.modules import module_of, run
 from suites.backward.plans import PAIR, returning
 from suites.backward.sources import DOCS, LEGACY, REPLACES
@@ -135,7 +136,7 @@ def test_subclass_kept(subject: Subject, by: List[int], alone: bool, hooks: int)
         return made[0] if alone else made
 
     module, calls = module_of(forward, hooks=hooks)
-    out = module(torch.ones(2, requires_grad=True))
+    out = module(make.ones(2, requires_grad=True))
     outs = [out] if alone else [*out]
     assert [type(one).__name__ for one in outs] == [subject.value] * len(outs)
     sum(one.sum() for one in outs).backward()
@@ -201,12 +202,11 @@ def test_rebuilt(subject: Subject) -> None:
 )
 @given(size=SOME, grad=st.booleans(), hooks=st.integers(0, 2))
 def test_sparse(subject: Subject, size: int, grad: bool, hooks: int) -> None:
-    import torch
 
     module, _ = module_of(lambda x: x.to_dense(), hooks=hooks)
     try:
-        seen: Any = module(torch.eye(size).to_sparse().requires_grad_(grad)).tolist()
+        seen: Any = module(make.eye(size).to_sparse().requires_grad_(grad)).tolist()
     except (NotImplementedError, RuntimeError) as error:
         seen = type(error).__name__
     # Without a hook, or without a gradient, it passes.
-    assert seen == (subject.value if grad and hooks else torch.eye(size).tolist())
+    assert seen == (subject.value if grad and hooks else make.eye(size).tolist())

@@ -10,6 +10,7 @@ from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Recast, Remove, Scale, hooks_of
+from fixtures.stages.make import make
 from suites.names import TENSOR_DOCS
 from suites.tensors import item, leaf, multiplies, outcome
 
@@ -67,12 +68,12 @@ def test_wrong_type(subject: Subject, wrong: Any, inner: bool, before: List[int]
 def test_wrong_dtype(subject: Subject, dtype: str, returned: str, sparse: bool, inner: bool) -> None:
     import torch
 
-    x = torch.ones(2, dtype=getattr(torch, dtype), requires_grad=True)
+    x = make.ones(2, dtype=getattr(torch, dtype), requires_grad=True)
     y = 1 * x
-    other = torch.full((2,), 5.0, dtype=torch.float64)
+    other = make.full((2,), 5.0, dtype=torch.float64)
     other = (other.to_sparse() if sparse else other).to(getattr(torch, returned))
     (y if inner else x).register_hook(lambda grad: other)
-    result = outcome(lambda: y.backward(torch.ones(2, dtype=x.dtype)))
+    result = outcome(lambda: y.backward(make.ones(2, dtype=x.dtype)))
     expected = "accepted" if returned == dtype and not sparse else subject.value
     assert (result, item(x.grad)) == (expected, [5.0, 5.0] if expected == "accepted" else None)
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.tensors import item, outcome
 
 ABOUT = "register_hook"
@@ -33,15 +34,14 @@ COMPLEXES = st.builds(complex, st.integers(-3, 3), st.integers(-3, 3))
 )
 @given(z=COMPLEXES, w=COMPLEXES, first=COMPLEXES, by=COMPLEXES)
 def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: complex) -> None:
-    import torch
 
     seen: List[Any] = []
-    tensor = torch.tensor([z], requires_grad=True)
-    product = torch.tensor([w]) * tensor
+    tensor = make.tensor([z], requires_grad=True)
+    product = make.tensor([w]) * tensor
     tensor.register_hook(lambda grad: seen.append(grad.tolist()[0]))
     tensor.register_hook(lambda grad: grad * by)
     tensor.register_hook(lambda grad: seen.append(grad.tolist()[0]))
-    product.backward(torch.tensor([first]))
+    product.backward(make.tensor([first]))
     grad = first * (w.conjugate() if subject.value == "conjugate" else w)
     assert [*seen, tensor.grad.tolist()[0]] == [grad, grad * by, grad * by]
 
@@ -60,12 +60,12 @@ def test_complex(subject: Subject, z: complex, w: complex, first: complex, by: c
 def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool) -> None:
     import torch
 
-    z = torch.tensor([1 + 2j], requires_grad=True)
-    y = torch.ones(1, dtype=z.dtype) * z
+    z = make.tensor([1 + 2j], requires_grad=True)
+    y = make.ones(1, dtype=z.dtype) * z
     for value in returned:
         dtype = torch.float32 if isinstance(value, int) else z.dtype
-        (y if inner else z).register_hook(lambda grad, value=value, dtype=dtype: torch.tensor([value], dtype=dtype))
-    result = outcome(lambda: y.backward(torch.ones(1, dtype=z.dtype)))
+        (y if inner else z).register_hook(lambda grad, value=value, dtype=dtype: make.tensor([value], dtype=dtype))
+    result = outcome(lambda: y.backward(make.ones(1, dtype=z.dtype)))
     expected = subject.value if any(isinstance(value, int) for value in returned) else "accepted"
     assert (result, item(z.grad)) == (expected, [returned[-1]] if expected == "accepted" else None)
 
@@ -88,13 +88,12 @@ def test_complex_replacement(subject: Subject, returned: List[Any], inner: bool)
 )
 @given(w=COMPLEXES, first=COMPLEXES)
 def test_real_in_complex(subject: Subject, w: complex, first: complex) -> None:
-    import torch
 
     seen: List[Any] = []
-    x = torch.tensor([3.0], requires_grad=True)
-    y = x * torch.tensor([w])
+    x = make.tensor([3.0], requires_grad=True)
+    y = x * make.tensor([w])
     x.register_hook(lambda grad: seen.append((str(grad.dtype), grad.tolist())))
-    result = outcome(lambda: y.backward(torch.tensor([first], dtype=y.dtype)))
+    result = outcome(lambda: y.backward(make.tensor([first], dtype=y.dtype)))
     grad = [(first * w.conjugate()).real]
     expected = ("accepted", [("torch.float32", grad)], grad) if subject.value == "real" else (subject.value, [], None)
     assert (result, seen, item(x.grad)) == expected

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 
 ABOUT = "register_hook"
 
@@ -18,9 +19,8 @@ COLUMNS = st.integers(1, 2)
 
 def looked_up(table: Any, rows: List[int], at_once: bool) -> Any:
     """The sum of some rows of an embedding."""
-    import torch
 
-    found = table(torch.tensor(rows))
+    found = table(make.tensor(rows))
     return (found if at_once else 1 * found).sum()
 
 
@@ -47,10 +47,9 @@ def rows_of(grad: Any) -> Tuple[bool, List[List[float]]]:
 )
 @given(passes=st.lists(LOOKED_UP, min_size=1, max_size=2), by=FACTORS, columns=COLUMNS)
 def test_sparse(subject: Subject, passes: List[Any], by: int, columns: int) -> None:
-    import torch
 
     seen: List[Any] = []
-    table = torch.nn.Embedding(3, columns, sparse=True)
+    table = make.Embedding(3, columns, sparse=True)
     table.weight.register_hook(lambda grad: seen.append(rows_of(grad)))
     table.weight.register_hook(lambda grad: grad * by)
     for rows, at_once in passes:
@@ -92,10 +91,9 @@ def summed(uses: List[Any], columns: int, loses: bool) -> Tuple[bool, List[List[
 )
 @given(uses=st.lists(LOOKED_UP | NUMBERS, min_size=1, max_size=3), columns=COLUMNS)
 def test_sparse_and_dense(subject: Subject, uses: List[Any], columns: int) -> None:
-    import torch
 
     seen: List[Any] = []
-    table = torch.nn.Embedding(3, columns, sparse=True)
+    table = make.Embedding(3, columns, sparse=True)
     table.weight.register_hook(lambda grad: seen.append(rows_of(grad)))
     sum((use * table.weight).sum() if isinstance(use, int) else looked_up(table, *use) for use in uses).backward()
     passes = [[use] for use in uses] if subject.value == "each" else [uses]

@@ -11,6 +11,7 @@ from fixtures.draw.contract import by_contract
 from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, Forward, Hook, Input, Leaf, Like, Of, Plan, Remove, Scale
+from fixtures.stages.make import make
 from suites.gradient.sources import LAYOUT, REPLACES, SIGNATURE
 from suites.tensors import multiplies
 
@@ -36,7 +37,7 @@ def test_argument(subject: Subject, on: List[int], passes: int) -> None:
     import torch
 
     seen: List[Any] = []
-    x = torch.ones((), dtype=torch.float64, requires_grad=True)
+    x = make.ones((), dtype=torch.float64, requires_grad=True)
     y = 2 * x
     tensors = (x, y, 3 * y)
 
@@ -97,7 +98,7 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
     import torch
 
     seen: List[str] = []
-    x = torch.ones((), dtype=getattr(torch, casts[0]), requires_grad=True)
+    x = make.ones((), dtype=getattr(torch, casts[0]), requires_grad=True)
     if own is not None:
         x.grad_dtype = getattr(torch, own)
     row = [x]
@@ -130,12 +131,11 @@ def test_dtype(subject: Subject, casts: List[str], own: Any) -> None:
 )
 @given(sizes=st.lists(st.integers(2, 4), min_size=2, max_size=3), order=st.permutations([0, 1, 2]))
 def test_strides(subject: Subject, sizes: List[int], order: List[int]) -> None:
-    import torch
 
     seen: List[Any] = []
-    x = torch.ones(sizes).permute([place for place in order if place < len(sizes)]).requires_grad_()
+    x = make.ones(sizes).permute([place for place in order if place < len(sizes)]).requires_grad_()
     x.register_hook(seen.append)
-    factor = torch.ones(x.shape)
+    factor = make.ones(x.shape)
     (factor * x * factor).sum().backward()
     kept = x if subject.value == "leaf" else factor
     assert [grad.stride() for grad in (*seen, x.grad)] == [factor.stride(), kept.stride()]
@@ -167,7 +167,7 @@ def test_custom_function(subject: Subject, row: List[List[int]], at_leaf: int) -
             seen.append(grad.item())
             return grad * 2
 
-    x = torch.ones((), dtype=torch.float64, requires_grad=True)
+    x = make.ones((), dtype=torch.float64, requires_grad=True)
     y = x
     for factors in row:
         y = Double.apply(y)
@@ -212,7 +212,7 @@ def test_subclass(subject: Subject, hooks: int, passes_on: bool) -> None:
                 return None
             return super().__torch_function__(func, types, args, kwargs or {})
 
-    x = torch.ones(()).as_subclass(Traced).requires_grad_()
+    x = make.ones(()).as_subclass(Traced).requires_grad_()
     for number in range(hooks):
         x.register_hook(lambda grad, number=number: calls.append(number))
     (2 * x).backward()

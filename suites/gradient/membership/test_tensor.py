@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.gradient.sources import REFUSED
 from suites.tensors import leaf, outcome
 
@@ -36,13 +37,13 @@ def test_not_inherited(subject: Subject, ways: List[str], hooks: int) -> None:
     import torch
 
     calls: List[int] = []
-    x = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    x = make.ones(1, dtype=torch.float64, requires_grad=True)
     for number in range(hooks):
         x.register_hook(lambda grad, number=number: calls.append(number))
     derived = x
     for way in ways:
         derived = DERIVED[way](derived)
-    derived.backward(torch.ones(1, dtype=torch.float64))
+    derived.backward(make.ones(1, dtype=torch.float64))
     if "detach" in ways:  # which begins a graph of its own: the pass ends there
         called = ways[::-1].index("detach") + 1 if subject.value else 0
     else:
@@ -111,9 +112,8 @@ def test_without_a_graph(subject: Subject, row: List[str]) -> None:
     note="Before 1.10 retain_grad() put its own hook into _backward_hooks as well.",
 )
 def test_two_dicts(subject: Subject) -> None:
-    import torch
 
-    x = torch.tensor(2.0, requires_grad=True)
+    x = make.tensor(2.0, requires_grad=True)
     before, places = x._backward_hooks, []
     for name in sorted(dir(x)):
         if name.startswith("register_") and name.endswith("hook"):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.hooking import at_once
 from suites.tensors import leaf
 
@@ -25,6 +26,7 @@ CALLER = (
     asked="is callback run in main thread contextvars thread local "
     "profiler logging autograd worker thread DataLoader worker",
     matters_if="tensor ?thread_local",
+    device="cpu",
     readings=by_release(
         "silent",
         ("1.6", "the caller's", [(True, "set")] * 2),
@@ -37,15 +39,13 @@ def test_calling_thread(subject: Subject) -> None:
     import contextvars
     import threading
 
-    import torch
-
     variable: Any = contextvars.ContextVar("variable", default="unset")
     results = []
 
     def work() -> None:
         seen: List[Any] = []
         variable.set("set")
-        x = torch.ones((), requires_grad=True)
+        x = make.ones((), requires_grad=True)
         x.register_hook(lambda grad: seen.append((threading.get_ident(), variable.get())))
         (2 * x).backward()
         results.extend((thread == threading.get_ident(), value) for thread, value in seen)
@@ -117,6 +117,7 @@ def test_one_graph(subject: Subject, passes: List[int]) -> None:
     source=CALLER,
     asked="contextvar set in tensor hook visible after backward thread local value lost",
     matters_if="tensor ?thread_local",
+    device="cpu",
     readings=by_release(
         "silent",
         ("1.6", "set", True),
@@ -148,6 +149,7 @@ def test_context_stays(subject: Subject, passes: int) -> None:
     source="measured",
     asked="recursive backward inside hook runs on different thread deep nesting checkpoint thread local missing",
     matters_if="tensor ?thread_local ?calls_backward",
+    device="cpu",
     readings=by_release(
         "silent",
         ("1.6", "to depth 60", 61),

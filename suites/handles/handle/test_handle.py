@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.hooking import AROUND, UP_TO_THREE, UP_TO_TWO, in_turn, raised
 from suites.names import FORWARD_HOOK, GLOBAL_KWARGS_PULL, HANDLE
 
@@ -36,6 +37,7 @@ def taken(*options: List[str]) -> Dict[str, List[str]]:
     asked="unexpected keyword argument prepend global hook which options are supported on all modules",
     level="implied",
     matters_if="never",
+    device="none",
     readings=(
         Reading(
             "the hook alone",
@@ -119,7 +121,7 @@ def test_signatures(subject: Subject) -> None:
 def test_ids(subject: Subject, doors: List[int], removed: List[bool]) -> None:
     import torch
 
-    one, other, tensor = torch.nn.Identity(), torch.nn.Identity(), torch.ones(1, requires_grad=True)
+    one, other, tensor = torch.nn.Identity(), torch.nn.Identity(), make.ones(1, requires_grad=True)
     ways = (
         one.register_forward_hook,
         one.register_forward_pre_hook,
@@ -150,6 +152,7 @@ ERRORS = (KeyError, ValueError, StopIteration, KeyboardInterrupt, GeneratorExit)
     asked="context manager temporary feature extraction auto unregister "
     "on error with statement context manager with statement handle",
     level="observed",
+    device="none",
     value=True,
     wrong={"never swallows": False},
     witness={"kind": KeyError, "place": 0, "calls": 1},
@@ -186,6 +189,7 @@ def test_block(subject: Subject, kind: Any, place: int, calls: int) -> None:
     source=("measured", HANDLE),
     asked="ignored return value of register does callback disappear must i store it memory leak",
     level="observed",
+    device="none",
     about=("register_forward_hook", "register_forward_pre_hook"),
     value={"dropped": "stays", "hook": "freed"},
     wrong={
@@ -233,6 +237,7 @@ def test_weak(subject: Subject, kinds: List[str], kept: List[bool], removed: Lis
     source=("measured", HANDLE),
     asked="cannot create weak reference to dict object building own removable handle custom registry",
     level="observed",
+    device="none",
     about=(),
     value=["TypeError", "none"],
     wrong={"never any dict": ["none", "none"]},
@@ -263,6 +268,7 @@ WAYS = st.sampled_from(["pickle", "deepcopy"])
     source=("measured", HANDLE),
     asked="copy wrapper class storing its own removablehandle attribute remove on clone affects original",
     level="observed",
+    device="none",
     value=True,
     wrong={"never the original": False},
     witness={"way": "pickle", "together": True, "hooks": 1, "place": 0},
@@ -292,6 +298,7 @@ def test_copies(subject: Subject, way: str, together: bool, hooks: int, place: i
     asked="where are hooks stored _forward_hooks _forward_pre_hooks _backward_hooks internal list inspect clear all",
     matters_if="module_dicts all_dicts",
     instead="take _backward_pre_hooks too, where the module has it.",
+    device="none",
     readings=(
         Reading(
             "three",

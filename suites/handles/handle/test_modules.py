@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import Reading, clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.hooking import AROUND, UP_TO_THREE, numbered, raised
 from suites.names import GLOBAL_FORWARD, KWARGS
 
@@ -18,6 +19,7 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
     says="Removing a forward hook or forward pre-hook removes all its entries from the dicts of its module.",
     source="test: test/nn/test_module_hooks.py TestModuleHooks.test_remove_kwarg_hooks",
     asked="check private _forward_hooks_with_kwargs leftover flags after unregister leak clean up",
+    device="none",
     needs=KWARGS,
     value=True,
     wrong={"never the options": False},
@@ -59,6 +61,7 @@ def test_nothing_left(subject: Subject, hooks: List[Tuple[str, bool, bool, bool]
     says="Registering a forward hook on self before super().__init__() raises AttributeError.",
     source="measured",
     asked="cannot register in constructor subclass layer object has no attribute _forward_hooks",
+    device="none",
     about="register_forward_hook",
     matters_if="never",
     readings=(
@@ -95,6 +98,7 @@ def test_before_init(subject: Subject) -> None:
     says="A global forward hook also runs when a module that was built after its registration is called.",
     source='docs: torch.nn.modules.module.register_module_forward_hook "global forward hook for all the modules"',
     asked="register_module_forward_hook does it apply to layers created afterwards new models",
+    device="none",
     needs=GLOBAL_FORWARD,
     value=True,
     wrong={"never only older": False},
@@ -163,14 +167,14 @@ def test_walks(subject: Subject, walks: List[str], hooks: List[Tuple[str, int]])
     import torch
 
     seen = []
-    modules = [torch.nn.Sequential(torch.nn.Linear(1, 1))]
+    modules = [torch.nn.Sequential(make.Linear(1, 1))]
     modules.append(modules[0][0])
     for number, (kind, place) in enumerate(hooks):
         numbered(modules[place], [kind], seen, first=number)
     for name in walks:
         WALKS[name](modules[0])
     before = len(seen)
-    modules[0].double()(torch.ones(1, dtype=torch.float64))
+    modules[0].double()(make.ones(1, dtype=torch.float64))
     turns = [("forward_pre", 0), ("forward_pre", 1), ("forward", 1), ("forward", 0)]
     order = [number for turn in turns for number, hook in enumerate(hooks) if hook == turn]
     assert (before, seen) == (len(hooks) * len(walks) if subject.value else 0, order)

@@ -36,6 +36,7 @@ def failing_in(where, fail):
     source=(f'{CODE} "that was silenced as another error was raised in forward"', ALWAYS_TEST),
     asked="can a cleanup callback swallow exception and give fallback result try except "
     "around layer suppress always_call cleanup finally exception in forward",
+    device="none",
     needs=ALWAYS_CALL,
     value=lambda first, output, errors: first,
     wrong={
@@ -84,6 +85,7 @@ def test_error_stands(subject: Subject, where, hooks) -> None:
     source=("measured", FORWARD_HOOK),
     asked="ctrl c interrupt training cleanup callback not called despite always_call "
     "baseexception always_call cleanup finally exception in forward",
+    device="none",
     needs=ALWAYS_CALL,
     docs="contradicts",
     value=Exception,
@@ -120,6 +122,7 @@ def test_only_exceptions(subject: Subject, errors, where, always) -> None:
     source=f'{CODE} "that was silenced as another error was raised in forward"',
     asked="my cleanup callback crashes but no error shown swallowed only warning message "
     "silently ignored exception always_call cleanup finally exception in forward",
+    device="none",
     needs=ALWAYS_CALL,
     value=1,
     wrong={"never quiet": 0},
@@ -153,6 +156,7 @@ def test_silenced_is_warned(subject: Subject, where, fails) -> None:
     source=("measured", FORWARD_HOOK),
     asked="ctrl c sys.exit inside cleanup callback during crash original exception "
     "lost replaced exit always_call cleanup finally exception in forward",
+    device="none",
     needs=ALWAYS_CALL,
     value=Exception,
     wrong={"the first": BaseException},

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import clause
 from fixtures.judge.subject import Subject
+from fixtures.stages.make import make
 from suites.hooking import FEW, UP_TO_THREE
 from suites.saved.plans import BOOLEANS
 from suites.saved.sources import CONTEXT_NOTE, HAS, HOOKS, PACKS
@@ -81,11 +82,10 @@ def test_result(subject: Subject, names: List[str], x: int) -> None:
 )
 @given(indices=st.lists(st.integers(0, 2), min_size=1, max_size=4))
 def test_integers(subject: Subject, indices: List[int]) -> None:
-    import torch
 
-    x = torch.ones(3, requires_grad=True)
+    x = make.ones(3, requires_grad=True)
     expected = {"i": [indices], "nothing": [], "x": [[1.0] * 3]}
-    assert packed_by(lambda: x[torch.tensor(indices)]) == expected[subject.value]
+    assert packed_by(lambda: x[make.tensor(indices)]) == expected[subject.value]
 
 
 @clause(
