@@ -17,7 +17,7 @@ QUESTIONS = {
     "Why does my hook do that?": ("find WORDS", "why my backward hook is not called", "explain CLAUSE"),
     "May I rely on this?": ("rely --from 2.0 --to 2.15 --api register_hook", "modes register_forward_hook"),
     "What breaks when I upgrade?": ("affects path/to/your/code", "diff 1.13 2.15"),
-    "Is my torch right?": ("check RUNFILE", "triage RUNFILE", "page RUNFILE"),
+    "Is my torch right?": ("check", "triage", "page"),
 }
 #: Verbs that are not listed with the others.
 OF_MAINTAINERS = ("record", "sweep", "overhead", "upstream")

@@ -23,9 +23,12 @@ from reports.page.programs import examples
 from reports.record import recording
 from reports.record.comparing import CellChange, Comparison, comparison
 from reports.verbs import tables, written
+from reports.verbs.own_run import PLACES, add_runs, named_or_last, say_which, written_last
 from reports.verbs.verb import add_verb
 
 OUT = Path(FOLDER) / "index.html"
+#: What a page without a run says.
+ALONE = f"no run file in {' or '.join(map(str, PLACES))}: the page shows recorded releases only"
 EPILOGS = {
     "page": "exit status: 0 written, 2 a file cannot be read.\nexample: python -m reports page mine.jsonl",
     "record": "Without run files it writes the tables in README.md, docs/ and reports/upstream alone.\n"
@@ -40,7 +43,9 @@ EPILOGS = {
 
 def add_parsers(sub: Any) -> None:
     """Add the verbs to the command line."""
-    page = _verb(sub, "page", run_page, "build the page from the committed verdicts and these runs", "*")
+    page = _verb(sub, "page", run_page, "build the page from the committed verdicts and these runs")
+    add_runs(page)
+    page.add_argument("--recorded", action="store_true", help="the recorded releases alone, without a run")
     forms.add_out(page, OUT)
     forms.add_format(page, written.FORMS)
     page.add_argument("--upstream", type=Path, default=UPSTREAM, help=argparse.SUPPRESS)
@@ -60,7 +65,8 @@ def add_parsers(sub: Any) -> None:
     record.add_argument(
         "--accept", action="append", default=[], choices=sorted(recording.ACCEPTS), help=f"record this too ({words})"
     )
-    check = _verb(sub, "check", run_check, "compare runs with the committed verdicts of their release", "+")
+    check = _verb(sub, "check", run_check, "compare runs with the committed verdicts of their release")
+    add_runs(check)
     forms.add_format(check, CHECK_FORMS)
     join = _verb(sub, "merge", run_merge, "join run files: shards of one run, or runs of several torches", "+")
     forms.add_out(join, required=True)
@@ -80,7 +86,9 @@ def run_page(args: argparse.Namespace) -> int:
     from reports.page.build import render  # loaded here: no other verb needs a template engine
     from reports.page.own import own
 
-    runs = _read(args.runs, partial=True)
+    paths = args.runs or ([] if args.recorded else written_last())
+    runs = _read(paths, partial=True)
+    say_which(args.runs, runs)
     for run in runs:
         if not run.complete:
             print(
@@ -94,6 +102,8 @@ def run_page(args: argparse.Namespace) -> int:
     programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
     answer = own(runs, args.verdicts) if runs else None
     write_atomic(args.out, render(atlas, known(atlas, args.upstream), costs, programs, answer))
+    if not paths and not args.recorded:
+        print(ALONE, file=sys.stderr)
     forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
     return 0
 
@@ -128,7 +138,9 @@ def run_record(args: argparse.Namespace) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """Print one line for each cell that is not as recorded, and how many were compared."""
-    found = comparison(_read(args.runs), args.verdicts)
+    runs = _read(named_or_last(args.runs))
+    say_which(args.runs, runs)
+    found = comparison(runs, args.verdicts)
     forms.show(found, CHECK_FORMS, args.format)
     return 1 if found.changes else 0
 

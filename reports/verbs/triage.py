@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from fixtures.judge import triage as shared
@@ -13,6 +12,7 @@ from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.runfile import Run, read_run
 from reports.data.strict import ANSWERS_FORMAT
+from reports.verbs.own_run import add_runs, named_or_last, say_which
 from reports.verbs.verb import add_verb
 
 EPILOG = """exit status: 0 nothing failed, 1 something did, 2 the file cannot be read.
@@ -87,13 +87,16 @@ FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
     parser = add_verb(sub, "triage", run, "what the failures of a run share, and where to start", EPILOG, __doc__)
-    parser.add_argument("runfile", type=Path, metavar="RUNFILE", help="the run file; an unfinished one will do")
+    add_runs(parser, several=False)
     forms.add_format(parser, FORMS)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the clusters; 1 when there are any."""
-    found = read_run(args.runfile, partial=True)
+    given = [args.runs] if args.runs else []
+    (path,) = named_or_last(given)
+    found = read_run(path, partial=True)
+    say_which(given, [found])
     answer = Triage(found, tuple(shared.triage(list(found.lines.values()))))
     forms.show(answer, FORMS, args.format)
     return 1 if answer.clusters else 0

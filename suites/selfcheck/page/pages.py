@@ -75,7 +75,7 @@ class Built:
 def build(folder, table, *runs):
     out = folder / "index.html"
     folders = ["--verdicts", str(folder / "verdicts"), "--upstream", str(folder / "upstream")]
-    assert main(["page", *map(str, runs), *folders, "--out", str(out)]) == 0
+    assert main(["page", *(map(str, runs) if runs else ["--recorded"]), *folders, "--out", str(out)]) == 0
     return Built(out, table)
 
 
@@ -107,7 +107,7 @@ def build_noted(folder):
 def build_recorded(folder):
     """Build the page of the committed verdicts as a user does, and note how many calls that took."""
     out = folder / "index.html"
-    taken = calls(lambda: main(["page", "--out", str(out)]))
+    taken = calls(lambda: main(["page", "--recorded", "--out", str(out)]))
     return Built(out, {name: clause.record for name, clause in sentences(read_table().clauses).items()}, taken)
 
 

@@ -52,7 +52,7 @@ def large(tmp_path_factory):
     table = synthetic.clauses(2_000, claims=100)
     verdicts = write_verdicts(folder / "verdicts", table, TORCHES)
     out = folder / "index.html"
-    assert main(["page", "--verdicts", str(verdicts), "--out", str(out)]) == 0
+    assert main(["page", "--recorded", "--verdicts", str(verdicts), "--out", str(out)]) == 0
     shutil.rmtree(verdicts)  # 150 MB
     return Built(out, table)
 

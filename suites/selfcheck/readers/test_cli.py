@@ -47,7 +47,7 @@ def test_every_verb_that_writes_a_file_makes_its_folder_and_says_so(room, capsys
 
 def test_page_is_made_from_the_committed_verdicts_alone_and_is_the_same_each_time(room, capsys):
     for name in ("a", "b"):
-        assert room.call("page", "--out", room.path / name) == 0
+        assert room.call("page", "--recorded", "--out", room.path / name) == 0
     assert (room.path / "a").read_bytes() == (room.path / "b").read_bytes()
     assert "this run" not in capsys.readouterr().out
 
@@ -63,7 +63,9 @@ def test_page_of_an_unfinished_run_says_so(room, capsys):
 
 def test_page_with_nothing_to_show(tmp_path, capsys):
     (tmp_path / "verdicts").mkdir()
-    status = main(["page", "--verdicts", str(tmp_path / "verdicts"), "--out", str(tmp_path / "page.html")])
+    status = main(
+        ["page", "--recorded", "--verdicts", str(tmp_path / "verdicts"), "--out", str(tmp_path / "page.html")]
+    )
     assert "nothing is recorded and no run file was given" in refused(capsys, status)
     assert not (tmp_path / "page.html").exists()
 
@@ -233,7 +235,7 @@ def test_what_was_meant_does_not_hang_on_the_words_of_argparse(capsys, monkeypat
 )
 def test_a_damaged_verdict_file_is_named(room, capsys, name, content, said):
     (room.verdicts / name).write_text(content, encoding="utf-8")
-    status = room.call("page", "--out", room.path / "page.html")
+    status = room.call("page", "--recorded", "--out", room.path / "page.html")
     assert said in refused(capsys, status)
 
 
@@ -272,3 +274,30 @@ def test_what_is_written_goes_to_the_file_of_a_link_and_to_a_device(room, capsys
     assert not Path("/dev/null").is_file()
     assert main([*arguments, str(loop)]) == 2
     assert capsys.readouterr().err == f"{loop}: is a link to itself; name another place\n"
+
+
+def test_without_a_name_the_last_run_of_the_usual_folder_is_read(room, capsys, monkeypatch):
+    monkeypatch.chdir(room.path)
+    for verb, status in (("check", 2), ("triage", 2)):
+        assert main([verb]) == status
+        assert "no run file in reports/out or reports/out/runs; measure first: tox, or" in capsys.readouterr().err
+    assert room.call("page", "--out", "page.html") == 0
+    assert (
+        "no run file in reports/out or reports/out/runs: the page shows recorded releases only"
+        in capsys.readouterr().err
+    )
+    runs = room.path / "reports" / "out" / "runs"
+    runs.mkdir(parents=True)
+    synthetic.write_run(runs / "old.jsonl", room.table, OLD)
+    os.utime(runs / "old.jsonl", (1, 1))
+    synthetic.write_run(runs / "main.jsonl", room.table, NEW)
+    which = f"reading reports/out/runs/main.jsonl: torch {NEW}, measured on "
+    for arguments in (["check"], ["page", "--out", "page.html"]):
+        assert room.call(*arguments) == 0
+        said = capsys.readouterr().err
+        assert which in said
+        assert said.endswith(f", {len(room.table)} clauses\n")
+    assert main(["triage"]) == 0
+    assert which in capsys.readouterr().err
+    assert room.call("page", "--recorded", "--out", "page.html") == 0
+    assert "this run" not in (room.path / "page.html").read_text("utf-8")

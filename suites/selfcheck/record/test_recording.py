@@ -67,7 +67,7 @@ def test_the_reason_of_a_deviation_is_recorded_and_shown(room):
     assert room.call("record", room.write("why.jsonl", lines)) == 0
     recorded = room.recorded()
     assert recorded["2.15"][clause]["eager"]["note"] == "It copies <None>."
-    assert room.call("page", "--out", room.path / "page.html") == 0
+    assert room.call("page", "--recorded", "--out", room.path / "page.html") == 0
     assert "It copies \\u003cNone\\u003e." in (room.path / "page.html").read_text("utf-8")
 
 
