@@ -291,7 +291,7 @@ def test_without_a_name_the_last_run_of_the_usual_folder_is_read(room, capsys, m
     synthetic.write_run(runs / "old.jsonl", room.table, OLD)
     os.utime(runs / "old.jsonl", (1, 1))
     synthetic.write_run(runs / "main.jsonl", room.table, NEW)
-    which = f"reading reports/out/runs/main.jsonl: torch {NEW}, measured on "
+    which = f"reading reports/out/runs/main.jsonl: torch {NEW}+cpu, measured on "
     for arguments in (["check"], ["page", "--out", "page.html"]):
         assert room.call(*arguments) == 0
         said = capsys.readouterr().err
