@@ -20,6 +20,7 @@ from reports.record.restamping import restamped, with_cells
 ACCEPTS = {
     "undeclared": "deviations, crashes and hangs that nobody declared",
     "build": "another build of a release than the recorded one",
+    "part": "a new release of which only some clauses were run",
 }
 
 
@@ -65,6 +66,12 @@ class Recording:
         for new in self.builds() if "build" not in accepted else []:
             fault = f"is of the build {new.build or 'unknown'}, and {self.before[new.minor].build} is recorded"
             raise BadInput("record", "", f"this torch {new.torch} {fault}", "give it to check, or add --accept build")
+
+        for new in self.after if self.before and "part" not in accepted else []:
+            missing = self.suites.keys() - new.cells.keys()
+            if missing and new.minor not in self.before:
+                fault = f"torch {new.minor} is not recorded yet, and {len(missing)} of its clauses were not run"
+                raise BadInput("record", "", fault, "run them all, or add --accept part")
 
     def outdated(self) -> dict[str, int]:
         """Return how many cells of each torch are of another text than their clause has in the suites."""

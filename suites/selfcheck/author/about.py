@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from fixtures.clause.about import GRAD, about, apis, used
 from fixtures.clause.clause import Clause
 from fixtures.families import KINDS
+from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import Plan
 from fixtures.plan.program import Program
 from fixtures.state.kinds import KINDS as STATE_KINDS
@@ -46,8 +47,11 @@ def said_already(one: Clause) -> bool:
 
 
 def not_drawn(one: Clause) -> frozenset[str]:
-    """The APIs that a clause is about and that no plan of it registers on the torch that is here."""
-    wanted = names(one) & REGISTERED - {GRAD}
+    """The APIs that a clause is about and that no plan of it registers, of those that the torch here has."""
+    contract = contract_for(installed_version())
+    there = [name for name, kind in KINDS.items() if not kind.door or getattr(contract, kind.door)]
+    lacking = frozenset(apis(KINDS, everywhere=True)) - frozenset(apis(there, everywhere=True))
+    wanted = names(one) & REGISTERED - {GRAD} - lacking
     return wanted - drawn(one, wanted)
 
 

@@ -78,7 +78,11 @@ class Author:
         found = sorted(tried(self.clause, MANY, SEED).items(), key=lambda one: len(repr(one[1][0])))
         lines = [f"{f'with {words[0]}: ' if words else ''}{plan!r}" for words, (plan, _) in found[:SHOWN]]
         says = f"{len(found)} of {MANY} plans with additions break it"
-        return Found(says + "; say less if one of these is inside says= and where=" * bool(lines), read=lines)
+        return Found(
+            says
+            + "; where one of these is inside says= and where=, say less, or assert no more than is said" * bool(lines),
+            read=lines,
+        )
 
     def why_not(self) -> str:
         """Why a clause is not played on the model."""

@@ -97,6 +97,16 @@ def test_recording_a_part_keeps_the_other_cells_unless_they_are_to_go(room, caps
     assert {torch: len(cells) for torch, cells in room.recorded().items()} == {"1.4": 30, "1.13": 30, "2.15": 10}
 
 
+def test_a_new_release_is_not_recorded_in_part_unless_that_is_wanted(room, capsys):
+    part = synthetic.write_run(room.path / "new.jsonl", dict(list(room.table.items())[:10]), "2.16.0")
+    said = refused(capsys, room.call("record", part))
+    assert said.startswith(
+        "record: torch 2.16 is not recorded yet, and 20 of its clauses were not run; run them all, or"
+    )
+    assert room.call("record", part, "--accept", "part") == 0
+    assert len(room.recorded()["2.16"]) == 10
+
+
 def went_beyond(room, torch, words, name="beyond.jsonl"):
     """Write a run of ten clauses in which the first was tested beyond these words, and return its name."""
     clause, *_ = room.table

@@ -111,7 +111,7 @@ def test_a_full_disk_is_one_line_and_what_was_measured_stays(tiny: Tiny, options
     found, header = tiny.cells(), len(tiny.path.read_bytes().splitlines()[0])
 
     def full(size: int) -> tuple[int, str]:
-        return tiny.run(*options, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+        return tiny.run_with(*options, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
 
     status, said = full(header + 500)
     assert status == 4, said
