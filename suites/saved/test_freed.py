@@ -53,6 +53,8 @@ def test_released(subject: Subject, passes: int) -> None:
 @clause(
     "saved.freed.cycle",
     says="A pack hook that returns its argument itself keeps y = x.exp() alive until a pass frees the graph.",
+    where="there is no checkpoint",
+    see="modes.checkpoint.kept_for_ever",
     source=f'{HOOKS} "the return value of ``pack_hook`` cannot hold a reference to the input tensor"',
     asked="memory leak pack hook lambda x: x reference cycle activations never freed eval without backward",
     needs=HAS,

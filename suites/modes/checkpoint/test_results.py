@@ -237,3 +237,51 @@ def test_random(subject: Subject, path: str, reentrant: bool, fails: bool, numbe
     assert (became != "accepted") == fails  # old torch raises another error
     found = "the same" if [*draws, between, after] == [first, first, second, third] else "others"
     assert found == subject.value
+
+
+@clause(
+    "modes.checkpoint.kept_for_ever",
+    says="In checkpoint(use_reentrant=False) a pack hook that returns its argument keeps y = x.exp() for ever.",
+    where="a later operation in it saves a tensor",
+    see="saved.freed.cycle",
+    source="measured",
+    asked="memory leak each step saved_tensors_hooks identity inside activation checkpointing grows never freed",
+    needs=(FORMS, STOPS, "torch.autograd.graph.saved_tensors_hooks"),
+    about="saved_tensors_hooks",
+    instead="return x.detach()",
+    effect="silent",
+    value="the argument only",
+    wrong={"never kept": "neither", "always kept": "both"},
+    witness={"detaches": [False, True]},
+)
+@given(detaches=st.lists(st.booleans(), min_size=1, max_size=3))
+def test_kept_for_ever(subject: Subject, detaches: List[bool]) -> None:
+    import gc
+    import weakref
+
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    made: List[List[Any]] = []
+
+    def step(detach: bool) -> None:
+        made.append([])
+
+        def forward(x: Any) -> Any:
+            pack = (lambda tensor: tensor.detach()) if detach else (lambda tensor: tensor)
+            with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+                y = (2 * x).exp()
+            made[-1].append(weakref.ref(y))
+            return y.sin()
+
+        checkpoint(forward, leaf(1), use_reentrant=False).backward()
+
+    for detach in detaches:
+        step(detach)
+    gc.collect()
+    # The first y is that of the forward, the second that of the backward pass.
+    found = [[one() is not None for one in refs] for refs in made]
+    kept = {"the argument only": [not one for one in detaches]}.get(
+        subject.value, [subject.value == "both"] * len(made)
+    )
+    assert found == [[False, one] for one in kept]
