@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fixtures.judge.in_words import in_words
 from fixtures.judge.triage import Cluster, triage, words
 from reports.data.atlas import nearest_to
 from reports.data.runfile import Run, is_release, minor
@@ -21,6 +22,7 @@ class Start:
     shared: str
     clause: str
     mode: str
+    difference: str
 
 
 @dataclass(frozen=True)
@@ -49,4 +51,4 @@ def own(runs: Sequence[Run], folder: Path) -> Own:
 
 
 def _start(one: Cluster) -> Start:
-    return Start(len(one.cells), words(one), one.start["clause"], one.start["mode"])
+    return Start(len(one.cells), words(one), one.start["clause"], one.start["mode"], in_words(one.start))

@@ -12,7 +12,6 @@ from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import by_plans
 from reports.data.atlas import including
 from reports.data.cell import Cell, Cells
-from reports.data.forms import counted
 from reports.data.merge import check_group
 from reports.data.runfile import Run, is_release, minor
 from reports.data.strict import BadInput
@@ -22,6 +21,8 @@ from reports.data.wording import worded
 
 #: In what a cell can be not as recorded, the worst first.
 KINDS = ("verdict", "missing", "trace", "text", "new")
+#: Who promises what a clause says.
+LEVELS = {"documented": "torch documents it", "implied": "torch tests it", "observed": "nobody promises it"}
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,12 @@ class CellChange:
 
     def __str__(self) -> str:
         """Return the change as a line."""
-        weight = {"wrong": f" (wrong: {self.level})", "different": " (different: only observed)"}.get(self.weight, "")
-        return f"{self.torch} {self.clause} [{self.mode}]: {self.words}{weight}"
+        who = f" ({LEVELS[self.level]})" if self.weight else ""
+        return f"{self.torch} {self.clause} [{self.mode}]: {self.words}{who}"
+
+
+#: What a torch breaks that is wrong, and not only different.
+PROMISED = "what torch documents or tests"
 
 
 @dataclass(frozen=True)
@@ -61,19 +66,23 @@ class Match:
     recorded: int = 0
     #: The versions of Hypothesis that drew the plans, where they are two.
     drawn: str = ""
+    #: How many of those that differ break what torch documents or tests.
+    wrong: int = 0
 
     @property
     def words(self) -> str:
-        """What a page says first of somebody's own run."""
+        """What is said of somebody's own run in one sentence."""
         same = all(one == all_ for one, all_ in self.cells.values())
         modes = [
-            f"{one} of {all_}" + ("" if mode == "eager" else f" in {mode}") for mode, (one, all_) in self.cells.items()
+            f"{one if same else all_ - one} of {all_}" + (" clauses" if mode == "eager" else f" in {mode}")
+            for mode, (one, all_) in self.cells.items()
         ]
         does = "does what is recorded" if same else "differs from what is recorded"
-        counts = f"{', '.join(modes)}" + ("" if same else " are the same")
+        counts = (": " if same else " in ") + ", ".join(modes)
         ran = sum(all_ for _, all_ in self.cells.values())
         part = f" ({ran} of {self.recorded} were run)" if ran < self.recorded else ""
-        return f"your torch {self.torch} {does} of {self.release}: {counts}{part}{self.drawn}"
+        wrong = f"; {self.wrong} of them {'breaks' if self.wrong == 1 else 'break'} {PROMISED}" if self.wrong else ""
+        return f"your torch {self.torch} {does} of {self.release}{counts}{part}{wrong}{self.drawn}"
 
 
 @dataclass(frozen=True)
@@ -87,17 +96,17 @@ class Comparison:
     #: Profiles other than the recorded one: their plans are others, so their traces are not compared.
     searched: tuple[str, ...]
     matches: tuple[Match, ...]
+    #: Whether there are declared deviations in the runs, whose traces would be compared else.
+    untraced: bool = False
 
-    def __str__(self) -> str:
-        """Return the numbers in one line."""
-        cells, differ = counted(self.cells, "cell", "cells"), counted(len(self.changes), "differs", "differ")
-        text = f"compared {cells} with the {self.recorded} recorded ones: {differ}"
-        weights = Counter(one.weight for one in self.changes)
-        if self.changes:
-            text += f", {weights['wrong']} from what torch documents or tests"
-        if self.searched:
-            text += f"; searched with the profile {', '.join(self.searched)}, so traces were not compared"
-        return text
+    @property
+    def says(self) -> list[str]:
+        """A sentence for each torch, and what was not compared."""
+        lines = [one.words for one in self.matches]
+        if self.untraced:
+            other = f"other plans than the recorded ones (profile {', '.join(self.searched)})"
+            lines.append(f"searched with {other}: where torch deviates as declared, calls and values were not compared")
+        return lines
 
 
 def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
@@ -116,11 +125,12 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
         found, match = _matched(name, group, before[name], table)
         changes += found
         matches.append(match)
-    searched = {run.header["profile"] for run in runs} - {"recorded"}
+    others = [run for run in runs if run.header["profile"] != "recorded"]
+    searched = sorted({run.header["profile"] for run in others})
+    untraced = any(cell.declared for run in others for cell in run.cells.values())
     cells = sum(len(run.cells) for run in runs)
-    return Comparison(
-        cells, recorded, tuple(sorted(changes, key=_worst_first)), tuple(sorted(searched)), tuple(matches)
-    )
+    worst_first = tuple(sorted(changes, key=_worst_first))
+    return Comparison(cells, recorded, worst_first, tuple(searched), tuple(matches), untraced)
 
 
 def _matched(name: str, group: list[Run], old: Recorded, table: Table) -> tuple[list[CellChange], Match]:
@@ -139,7 +149,9 @@ def _matched(name: str, group: list[Run], old: Recorded, table: Table) -> tuple[
     total, differ = Counter(mode for _, mode in keys), Counter(one.mode for one in changes)
     cells = {mode: (total[mode] - differ[mode], total[mode]) for mode in modes if total[mode]}
     known = sum(mode in modes for found in old.cells.values() for mode in found)
-    return changes, Match(group[0].version.public, name, cells, known, _drawn(group[0].header.get("hypothesis"), old))
+    drawn = _drawn(group[0].header.get("hypothesis"), old)
+    wrong = sum(one.weight == "wrong" for one in changes)
+    return changes, Match(group[0].version.public, name, cells, known, drawn, wrong)
 
 
 def _is_whole(run: Run) -> bool:
@@ -191,11 +203,11 @@ def differences(name: str, old: Cells, new: Cells, table: Table) -> Iterator[Cel
             continue
         known = table.clauses.get(clause)
         before, after = (worded(cell, known, mode, table) if cell and known else cell for cell in pair)
-        words = f"{_words(before)} -> {_words(after)}"
+        words = f"recorded: {_words(before, after)}; now: {_words(after, before)}"
         if kind == "text":
-            words = f"{_words(after)}, but the text of the clause has changed since it was recorded"
+            words = f"{_words(after, after)}, but the text of the clause has changed since it was recorded"
         if kind == "trace":
-            words = f"{_words(after)}, but with another trace than recorded"
+            words = f"{_words(after, after)}, but with another trace than recorded"
         yield CellChange(name, clause, mode, kind, known.level if known else "", words, before, after)
 
 
@@ -213,14 +225,16 @@ def _kind(before: Cell | None, after: Cell | None) -> str:
     return "trace" if before.declared and before.traces != after.traces else ""
 
 
-def _words(cell: Cell | None) -> str:
+def _words(cell: Cell | None, other: Cell | None) -> str:
+    """Return what is so, next to what else is: what both have in common is not said, but for the verdict."""
     if cell is None:
-        return "not recorded"
+        return "nothing"
     words = cell.verdict
-    if cell.reading not in (None, "always"):
+    both = other is not None and other.verdict == cell.verdict
+    if cell.reading not in (None, "always") and not (other and other.reading == cell.reading):
         words += f" ({cell.reading})"
-    if cell.new:
-        words += " undeclared"
+    if both and other and cell.new != other.new:
+        words += " in a way that nobody declared" if cell.new else " as declared"
     if cell.holds:
         words += f", behaves as {' / '.join(cell.holds)}"
     return words

@@ -137,7 +137,7 @@ def run_record(args: argparse.Namespace) -> int:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Print one line for each cell that is not as recorded, and how many were compared."""
+    """Print one line for each cell that is not as recorded, and how many are."""
     runs = _read(named_or_last(args.runs))
     say_which(args.runs, runs)
     found = comparison(runs, args.verdicts)
@@ -146,7 +146,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def _check_text(found: Comparison) -> str:
-    return "".join(f"{line}\n" for line in (*found.changes, found, *(one.words for one in found.matches)))
+    return "".join(f"{line}\n" for line in (*found.changes, *found.says))
 
 
 def _check_json(found: Comparison) -> str:
@@ -173,7 +173,7 @@ def _change(one: CellChange) -> dict[str, Any]:
 
 
 def _check_markdown(found: Comparison) -> str:
-    lines = [forms.escaped(str(found)), "", *(forms.escaped(one.words) for one in found.matches), ""]
+    lines = [line for says in found.says for line in (forms.escaped(says), "")]
     lines += ["| torch | clause | mode | change |", "|---|---|---|---|"] if found.changes else ["No verdict changes."]
     lines += [f"| {one.torch} | `{one.clause}` | {one.mode} | {forms.escaped(one.words)} |" for one in found.changes]
     return "\n".join(lines) + "\n"

@@ -57,6 +57,9 @@ LEVELS = {
 #: said of a clause that is so although a page of the documentation says it is not
 CONTRADICTS = "The documentation of torch says something else."
 
+#: said of a clause that is new in the suite
+NOT_RECORDED = "not recorded yet: the suite has this clause, and no release was measured with it"
+
 
 def _range(atlas: Atlas, clause: Clause, reading: Reading) -> str:
     """Return for which torch a reading is stated: its range, or what another reading and a missing API leave of it."""
@@ -109,14 +112,7 @@ def as_text(answer: Explanation) -> str:
     lines.append(f"{tested(clause.beyond)} ({REPORTS} scope)")
     lines += ["", "readings, each stated for"]
     lines += [f"  {one.name} ({_reading(answer, one)}): {one.says}" for one in clause.readings]
-    for mode, history in answer.history.items():
-        lines += ["", f"measured, {mode}"]
-        found = [
-            (from_to(together[0].columns[0].label, together[-1].columns[-1].label), words)
-            for words, together in neighbours(history, _measured)
-        ]
-        width = max(len(releases) for releases, _ in found)
-        lines += [f"  {releases:<{width}}  {words}" for releases, words in found]
+    lines += _measurements(answer) or ["", NOT_RECORDED]
     for span, evidence in _evidence(answer):
         lines += ["", f"torch {span.releases}", *_indented(evidence["message"])]
         if not (evidence["plan"] and evidence["plan"] in evidence["message"]):  # a message has both traces next to it
@@ -136,6 +132,20 @@ def as_text(answer: Explanation) -> str:
     if answer.related:
         lines += ["", "related", *(f"  {name}  {says}" for name, says in answer.related.items())]
     return "\n".join(lines) + "\n"
+
+
+def _measurements(answer: Explanation) -> list[str]:
+    """Return what was measured in each mode, in lines."""
+    lines = []
+    for mode, history in answer.history.items():
+        lines += ["", f"measured, {mode}"]
+        found = [
+            (from_to(together[0].columns[0].label, together[-1].columns[-1].label), words)
+            for words, together in neighbours(history, _measured)
+        ]
+        width = max(len(releases) for releases, _ in found)
+        lines += [f"  {releases:<{width}}  {words}" for releases, words in found]
+    return lines
 
 
 def _indented(text: str, by: int = 2) -> list[str]:
@@ -179,6 +189,7 @@ def as_markdown(answer: Explanation) -> str:
     lines += ["", "| torch | mode | measured |", "|---|---|---|"]
     for mode, history in answer.history.items():
         lines += [f"| {span.releases} | {mode} | {forms.escaped(_measured(span))} |" for span in history]
+    lines += ["", NOT_RECORDED] if not answer.history else []
     lines += ["", "Source: " + ", ".join(_linked(source) for source in clause.source), ""]
     lines += [f"Checked by {forms.escaped(clause.file)}:", "", *forms.fenced(clause.code)]
     lines += ["", f"An example that needs torch only: `{asked_by(clause.id)}`"]

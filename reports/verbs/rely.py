@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,11 @@ EPILOG = f"""{CLAUSES}
 exit status: 0 the sentences of all these clauses are true on every release of the range, 1 some are not,
 2 the question cannot be answered.
 example: python -m reports rely --from 2.0 --to 2.15 --api register_full_backward_hook"""
+
+#: The chapter about programs that torch runs in another way.
+WAYS = "modes"
+#: With more clauses than these an answer says how to ask for less.
+LONG = 40
 
 
 @dataclass(frozen=True)
@@ -86,9 +92,20 @@ class Reliance:
         return len(self.of("holds")) == len(self.clauses)
 
     def of(self, status: str) -> list[Status]:
-        """Return the clauses of this group; of those that change, those with the worst effect first."""
+        """Return the clauses of this group; of those that change, those with the worst effect first.
+
+        Those of a chapter about other ways to run a program are last: a program may go none of these ways.
+        """
         found = [each for each in self.clauses if each.status == status and self.promises(each)]
-        return sorted(found, key=lambda one: one.rank) if status == "changes" else found
+        return sorted(found, key=lambda one: (one.record.chapter == WAYS, one.rank if status == "changes" else 0))
+
+    @property
+    def less(self) -> list[str]:
+        """Return the line that says how to ask for less, where the answer is long."""
+        chapters = Counter(each.record.chapter for each in self.clauses)
+        names = ", ".join(f"{name} ({count})" for name, count in chapters.most_common())
+        long = len(self.clauses) > LONG and len(chapters) > 1
+        return [f"to ask for less: --chapter NAME, here {names}"] if long else []
 
     @property
     def summary(self) -> str:
@@ -126,7 +143,7 @@ def otherwise(one: Status) -> list[str]:
 
 def as_text(reliance: Reliance) -> str:
     """Return the answer for a terminal."""
-    lines = [reliance.summary]
+    lines = [reliance.summary, *reliance.less]
     for each, words in STATUSES.items():
         group = reliance.of(each)
         if group:

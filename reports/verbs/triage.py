@@ -1,14 +1,18 @@
-"""What the failures of a run share, and where to start looking: the same clusters as at the end of the run itself."""
+"""What the failures of a run share, and where to start looking: the same groups as at the end of the run itself."""
 
 from __future__ import annotations
 
 import argparse
+import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fixtures.judge import triage as shared
+from fixtures.judge.in_words import in_words
 from fixtures.judge.triage import Cluster
-from fixtures.run.naming import REPORTS
+from fixtures.run.naming import REPORTS, script_of
 from reports.data import forms
 from reports.data.runfile import Run, read_run
 from reports.data.strict import ANSWERS_FORMAT
@@ -17,6 +21,7 @@ from reports.verbs.verb import add_verb
 
 EPILOG = """exit status: 0 nothing failed, 1 something did, 2 the file cannot be read.
 example: python -m reports triage mine.jsonl"""
+WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -42,15 +47,29 @@ def plan_of(one: Cluster) -> str:
     return (one.start["evidence"] or {}).get("plan", "")
 
 
+def script(run: Run, cell: Mapping[str, Any]) -> str:
+    """Return the line that names the script of a failure: the one that its run has written, else how to have it."""
+    code = (cell["evidence"] or {}).get("reproducer")
+    path = Path(script_of(str(run.path), cell["clause"], cell["mode"]))
+    try:
+        written = path.read_text("utf-8") == code
+    except (OSError, UnicodeDecodeError):
+        written = False
+    if not code:
+        return ""
+    return f"script: {path}" if written else f"the script: {REPORTS} explain {cell['clause']} --run {run.path}"
+
+
 def as_text(answer: Triage) -> str:
     """Return the clusters for a terminal, with the clauses in each."""
-    lines = [answer.summary, *(shared.as_lines(answer.clusters) or ["nothing failed"])]
+    clauses = answer.run.header["clauses"]
+    found = shared.as_lines(answer.clusters, clauses, lambda cell: script(answer.run, cell))
+    lines = [answer.summary, *(found or ["nothing failed"])]
     for one in answer.clusters:
-        lines += ["", f"the {len(one.cells)} with: {shared.words(one)}"]
-        lines += [f"  {cell['clause']} [{cell['mode']}]" for cell in one.cells]
-        if (one.start["evidence"] or {}).get("reproducer"):
-            start = one.start["clause"]
-            lines.append(f"  a script that shows {start}: {REPORTS} explain {start} --run {answer.run.path}")
+        if len(one.cells) > 1:
+            names = ", ".join(f"{cell['clause']} [{cell['mode']}]".replace(" [eager]", "") for cell in one.cells)
+            lines += ["", f"the {len(one.cells)} with: {shared.words(one)}"]
+            lines += textwrap.wrap(names, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
     return "\n".join(lines) + "\n"
 
 
@@ -72,9 +91,10 @@ def as_markdown(answer: Triage) -> str:
     lines = [f"**{forms.escaped(answer.summary)}**", ""]
     if not answer.clusters:
         return "\n".join([*lines, "Nothing failed."]) + "\n"
-    lines += ["| failures | share | start here |", "|---|---|---|"]
+    lines += ["| failures | share | start here | first difference |", "|---|---|---|---|"]
     for one in answer.clusters:
-        lines.append(f"| {len(one.cells)} | {forms.escaped(shared.words(one))} | `{one.start['clause']}` |")
+        words = [forms.escaped(each) for each in (shared.words(one), in_words(one.start))]
+        lines.append(f"| {len(one.cells)} | {words[0]} | `{one.start['clause']}` | {words[1]} |")
     for one in answer.clusters[: shared.MOST]:
         if plan_of(one):
             lines += ["", f"`{one.start['clause']}`:", "", *forms.fenced(plan_of(one))]

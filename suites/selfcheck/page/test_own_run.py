@@ -117,10 +117,11 @@ def test_the_page_says_of_a_run_what_check_says(browser, made, change):
 
 def test_a_torch_that_does_as_recorded_is_said_to(browser, made):
     one, answer = made(nothing)
-    assert [each["says"] for each in answer["matches"]] == ["your torch 2.15.0 does what is recorded of 2.15: 80 of 80"]
+    says = "your torch 2.15.0 does what is recorded of 2.15: 80 of 80 clauses"
+    assert [each["says"] for each in answer["matches"]] == [says]
     with watched(browser) as page:
         Reader(page, one.url).open()
-        assert page.inner_text(".own >> nth=0").strip() == "Your torch 2.15.0 does what is recorded of 2.15: 80 of 80."
+        assert page.inner_text(".own >> nth=0").strip() == f"Y{says[1:]}."
         heads = page.locator("thead th[data-key]").all_inner_texts()
         assert [head.split() for head in heads[-2:]] == [["2.15"], ["2.15", "this", "run"]]
 
@@ -128,7 +129,7 @@ def test_a_torch_that_does_as_recorded_is_said_to(browser, made):
 def test_a_torch_that_does_not_is_said_to_differ(made):
     _, answer = made(undeclared)
     assert answer["matches"][0]["says"] == (
-        "your torch 2.15.0 differs from what is recorded of 2.15: 79 of 80 are the same"
+        "your torch 2.15.0 differs from what is recorded of 2.15 in 1 of 80 clauses"
     )
 
 

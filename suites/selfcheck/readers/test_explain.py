@@ -99,6 +99,16 @@ def test_the_text_tells_readings_history_evidence_source_and_test(verdicts, caps
         assert part in out
 
 
+def test_a_clause_that_is_new_in_the_suite_is_said_to_be_not_recorded(tmp_path, capsys):
+    table = synthetic.clauses(2)
+    new, *_ = table
+    folder = synthetic.write_verdicts(tmp_path / "verdicts", {n: c for n, c in table.items() if n != new}, ("2.15.0",))
+    synthetic.write_table(folder, table)
+    for form in ("text", "markdown"):
+        assert call(folder, "explain", new, "--format", form) == 0
+        assert "not recorded yet: the suite has this clause" in capsys.readouterr().out
+
+
 def test_json_and_markdown_tell_the_same(verdicts, capsys):
     assert call(verdicts, "explain", DEVIATES, "--format", "json") == 0
     reported = json.loads(capsys.readouterr().out)

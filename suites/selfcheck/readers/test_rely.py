@@ -253,3 +253,17 @@ def test_a_run_of_ones_own_is_held_against_the_range(verdicts, tmp_path, capsys)
     code.write_text("m.register_forward_hook(f)")
     assert main(["affects", str(code), "--from", "2.0", "--run", run, "--verdicts", str(verdicts)]) == 0
     assert "torch 2.0 to 2.16.0a0+cpu (this run)" in capsys.readouterr().out
+
+
+def test_a_long_answer_says_first_how_to_ask_for_less_and_other_ways_to_run_come_last(tmp_path, capsys):
+    names = [f"modes.a.c{n}" for n in range(30)] + [f"output.a.c{n}" for n in range(11)]
+    table = {name: synthetic_cells.clause(name) for name in names}
+    cells = {name: [("conforms", "always")] * len(synthetic_cells.TORCHES) for name in names}
+    folder = synthetic_cells.write(tmp_path / "verdicts", table, cells)
+    assert main(["rely", "--verdicts", str(folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "to ask for less: --chapter NAME, here modes (30), output (11)"
+    shown = [line.split()[0] for line in lines if line.startswith(("  modes.", "  output."))]
+    assert [name.startswith("output.") for name in shown] == [True] * 11 + [False] * 30
+    assert main(["rely", "--chapter", "modes", "--verdicts", str(folder)]) == 0
+    assert "to ask for less" not in capsys.readouterr().out

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fixtures.judge.in_words import in_words
 from fixtures.judge.triage import BROAD, HOMES, as_lines, fails, signs_of_plan, signs_of_test, summary, triage, words
 from fixtures.plan.grammar import Add, Backward, Copy, Drop, Forward, Hook, Input, Leaf, Plan, Remove, Retain, Scale
 from reports.__main__ import main
@@ -17,8 +18,9 @@ from suites.selfcheck import synthetic, synthetic_cells
 ORDER = "first difference: other order"
 TABLE = {
     name: synthetic_cells.clause(name, "def test_c(it):\n    it.register_hook(print)\n")
-    for name in ("output.a.one", "output.a.two", "ordering.a.one", "retain.a.one", "together.a.one")
+    for name in ("output.a.one", "output.a.two", "ordering.a.one", "retain.a.one", "together.a.one", "a.b.c")
 }
+TABLE["ordering.a.one"]["where"] = ["it is"]
 
 
 def plan(*steps: Any) -> Plan:
@@ -84,11 +86,23 @@ def cell(clause: str, *signs: str, verdict: str = "deviates", declared: bool = F
     return {**made, **more}
 
 
+def lines_of(clusters: Any) -> list[str]:
+    return as_lines(clusters, TABLE, lambda cell: f"script: {cell['clause']}.py")
+
+
+def seen(expected: list[str], observed: list[str], **more: Any) -> dict[str, Any]:
+    found = {"plan": "Plan(3)", "expected": expected, "observed": observed, "reproducer": "print()\n"}
+    return {**found, "message": "plan: Plan(3)\n\n  expected", **more}
+
+
 RUN = [
     cell("output.a.one", "forward hook", "replaces", ORDER),
     cell("output.a.two", "forward hook", ORDER),
-    cell("ordering.a.one", "forward hook", ORDER, "remove()"),
-    cell("retain.a.one", "retain_grad"),
+    cell(
+        *("ordering.a.one", "forward hook", ORDER, "remove()", "first at: forward hook"),
+        evidence=seen(["h0(m0, 1)", "h1(m0, 1)"], ["h1(m0, 1)", "h0(m0, 1)"]),
+    ),
+    cell("retain.a.one", "retain_grad", evidence=seen(["2"], ["3"], plan="")),
     cell("together.a.one", verdict="conforms"),
 ]
 
@@ -96,13 +110,26 @@ RUN = [
 def test_failures_are_clustered_by_what_they_share_and_the_chapter_about_it_comes_first() -> None:
     first, second = triage(RUN)
     assert (len(first.cells), first.start["clause"]) == (3, "ordering.a.one")
-    assert list(first.signs.items()) == [("forward hook", 3), (ORDER, 3), ("replaces", 1), ("remove()", 1)]
+    assert list(first.signs.items())[:4] == [("forward hook", 3), (ORDER, 3), ("replaces", 1), ("remove()", 1)]
     assert words(first) == f"forward hook; {ORDER}"
     assert second.start["clause"] == "retain.a.one"
-    lines = as_lines([first, second])
-    assert lines[0] == "triage of 4 failures, by what they share:"
-    assert "    start here: ordering.a.one [eager]" in lines
-    assert as_lines([second])[0] == "triage of 1 failure:"
+    lines = lines_of([first, second])
+    assert lines == [
+        "triage of 4 failures, by what they share:",
+        f"  3: forward hook; {ORDER}",
+        f"    start here: ordering.a.one [eager]: {TABLE['ordering.a.one']['says']}",
+        "    where it is",
+        "    first difference: h1 ran before h0",
+        "",
+        "    plan: Plan(3)",
+        "",
+        "      expected",
+        "",
+        "    script: ordering.a.one.py",
+        "  1: retain_grad",
+        f"    the observed value was 3, not 2: retain.a.one [eager]: {TABLE['retain.a.one']['says']}",
+    ]
+    assert lines_of([second])[0] == "triage of 1 failure:"
 
 
 def test_without_a_chapter_about_it_one_starts_where_most_fails_and_with_the_least_that_is_strange() -> None:
@@ -111,6 +138,69 @@ def test_without_a_chapter_about_it_one_starts_where_most_fails_and_with_the_lea
     assert triage(cells)[0].start["clause"] == "input.a.one"
     cells[-1]["verdict"], cells[-1]["declared"] = "deviates", True
     assert triage(cells)[0].start["clause"] == "output.a.two"
+
+
+TRACE = ["h0(m0, (1,), 2)", "h1(m0, (1,), 2)", "returns(2)", "grads({x0: 1, w: 3})"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "observed", "words"),
+    [
+        ("forward", TRACE, [TRACE[1], TRACE[0], *TRACE[2:]], "h1 ran before h0"),
+        ("forward", TRACE, TRACE[1:], "h0 was not called"),
+        ("forward", TRACE, TRACE[:1], "h1 was not called"),
+        ("forward", TRACE[:2] * 2, TRACE[:2] + TRACE[1:2], "h0 was called once less"),
+        ("forward", TRACE, [*TRACE[:2], *TRACE[:1] * 2, *TRACE[2:]], "h0 was called 2 times more"),
+        ("forward", TRACE[2:], TRACE[1:], "h1 was called, and should not be"),
+        ("forward", TRACE, [*TRACE[:3], "grads({x0: 1, w: 4})"], "the gradient of w was 4, not 3"),
+        ("forward", TRACE[2:], ["returns((2, 3))", TRACE[3]], "what the call returned was (2, 3), not 2"),
+        ("forward", TRACE, [TRACE[0].replace("2)", "4)"), *TRACE[1:]], "output of h0 was 4, not 2"),
+        (
+            "forward",
+            ["h0(m0, (1,), {k: (1, 2)}, 3)"],
+            ["h0(m0, (1,), {k: (1, 3)}, 3)"],
+            "kwargs of h0 was {k: (1, 3)}, not {k: (1, 2)}",
+        ),
+        ("full_backward", ["h0(m0, (3,), (1,))"], ["h0(m0, (3,), (2,))"], "grad_output of h0 was 2, not 1"),
+        ("node", ["h0((3,), (1,))"], ["h0((3,), (2,))"], "what h0 was given was 2, not 1"),
+        (
+            "full_backward",
+            ["h0(m0, (3,), (1,))"],
+            ["h0(m0, (3,))"],
+            "what h0 was given was m0, (3,), not m0, (3,), (1,)",
+        ),
+        ("forward", TRACE, ["raises(forward, RuntimeError)"], "forward raised RuntimeError"),
+        ("forward", ["raises(forward, RuntimeError)"], TRACE, "forward did not raise RuntimeError"),
+        ("forward", ["raises(forward, A)"], ["raises(forward, B)"], "forward raised B, not A"),
+        ("forward", TRACE[2:], TRACE[3:], "returns(2) is not there"),
+        ("forward", TRACE, [*TRACE, "saved(1)"], "saved(1) is there, too"),
+        ("tensor", [f"h0({'1' * 70})"], ["h0(2)"], "the gradient of h0 was another"),
+        ("", ["[0, (1, 2)]"], ["[(1, 2), 0]"], "(1, 2) came before 0"),
+        ("", ["'a, b'"], ["'b'"], "the observed value was 'b', not 'a, b'"),
+        ("", ["0", "1"], ["1", "0"], "1 came before 0"),
+        ("", ["1" * 70], ["2"], "the values are others"),
+        ("", ["no ValueError"], ["ValueError: no, not that"], "ValueError was raised"),
+        ("", ["no error"], ["AssertionError: assert 1 == 2"], "this is false: 1 == 2"),
+        ("", ["true: a < b"], ["false: a < b"], "this is false: a < b"),
+    ],
+)
+def test_the_first_difference_is_said_in_words(kind: str, expected: Any, observed: Any, words: str) -> None:
+    signs = [f"first at: {kind} hook"] if kind else []
+    assert in_words(cell("a.b.c", *signs, evidence=seen(expected, observed))) == words
+
+
+def test_a_failure_without_traces_is_said_in_words_too() -> None:
+    changed = "the verdict has changed: a is recorded, and this torch gives b; look"
+    for more, said in (
+        ({"verdict": "crashed"}, "the process died"),
+        ({"verdict": "hung"}, "it did not end"),
+        (
+            {"verdict": "conforms", "complaint": changed},
+            "the verdict has changed: a is recorded, and this torch gives b",
+        ),
+        ({"verdict": "unseen", "note": "it is stale", "evidence": None}, "it is stale"),
+    ):
+        assert in_words(cell("a.b.c", **more)) == said
 
 
 @pytest.mark.parametrize(
@@ -129,7 +219,7 @@ def test_what_fails_a_run(changes: Any, answer: bool) -> None:
 
 
 def test_nothing_is_said_where_nothing_failed_and_declared_ones_are_told_apart() -> None:
-    assert as_lines(triage([cell("a.b.c", verdict="conforms")])) == []
+    assert lines_of(triage([cell("a.b.c", verdict="conforms")])) == []
     cells = [cell("a.b.c"), cell("a.b.d", declared=True), cell("a.b.e", verdict="crashed", declared=True)]
     assert summary(cells) == "2 deviates (1 not declared), 1 crashed as declared"
     assert summary(cells[:1]) == "1 deviates, not declared"
@@ -145,7 +235,16 @@ def test_the_verb_says_the_same_of_a_run_file(tmp_path: Any, capsys: Any) -> Non
     assert main(["triage", path]) == 1
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "torch 2.15.0+cpu: 4 deviates, not declared, 1 conforms"
-    assert out[1 : 1 + len(as_lines(triage(RUN)))] == as_lines(triage(RUN))
+    hint = f"    the script: python -m reports explain ordering.a.one --run {path}"
+    same = [hint if line == "    script: ordering.a.one.py" else line for line in lines_of(triage(RUN))]
+    assert out[1 : 1 + len(same)] == same
+    assert out[-1] == "  output.a.one, output.a.two, ordering.a.one"
+    script = tmp_path / "reproducers" / "ordering.a.one.eager.py"
+    script.parent.mkdir()
+    for code, line in (("print(2)\n", hint), ("print()\n", f"    script: {script}")):  # one of another run is not named
+        script.write_text(code)
+        assert main(["triage", path]) == 1
+        assert line in capsys.readouterr().out.splitlines()
     assert main(["triage", path, "--format", "json"]) == 1
     document = json.loads(capsys.readouterr().out)
     validate(document, "answers.schema.json#/$defs/triage", tmp_path, "")
@@ -153,7 +252,8 @@ def test_the_verb_says_the_same_of_a_run_file(tmp_path: Any, capsys: Any) -> Non
         validate({**document, "colour": "red"}, "answers.schema.json#/$defs/triage", tmp_path, "")
     assert document["clusters"][0]["start"] == {"clause": "ordering.a.one", "mode": "eager", "plan": "Plan(3)"}
     assert main(["triage", path, "--format", "markdown"]) == 1
-    assert "| 3 | forward hook; first difference: other order | `ordering.a.one` |" in capsys.readouterr().out
+    row = "| 3 | forward hook; first difference: other order | `ordering.a.one` | h1 ran before h0 |"
+    assert row in capsys.readouterr().out
 
 
 def test_older_run_files_have_no_signs_and_are_read(tmp_path: Any, capsys: Any) -> None:

@@ -186,20 +186,24 @@ class Reporter:
     write = write_line = lambda self, line, **_: self.said.append(line)
 
 
+HEADER = {"torch": "2.15.0", "modes": ["eager"], "nodes": dict.fromkeys(range(100))}
+
+
 def test_the_progress_says_what_is_open_and_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, *[30.0] * 9])
     monkeypatch.setattr(time, "monotonic", lambda: next(now))
     monkeypatch.setenv("COLUMNS", "200")
-    progress = Progress(Reporter(True), "2.15.0", 100, 10)
+    progress = Progress(Reporter(True), HEADER, 10)
     progress.show(40, ["a.b.c", "d.e.f"])
-    assert progress.reporter.said == ["torch 2.15.0  40 of 100 cells  0:30 elapsed  about 1:00 left  a.b.c, d.e.f"]
+    assert progress.reporter.said == ["torch 2.15.0  40 of 100 clauses  0:30 elapsed  about 1:00 left  a.b.c, d.e.f"]
     assert "time left unknown" in progress.text(12, [])
     monkeypatch.setenv("COLUMNS", "40")
     progress.show(41, ["a.b.c"])
     assert len(progress.reporter.said[-1]) == 39
-    plain = Progress(Reporter(False), "2.15.0", 100, 10)
+    plain = Progress(Reporter(False), HEADER, 10)
     plain.show(40, [])
     assert plain.reporter.said == [], "a line every 15 seconds is enough"
+    assert "1 of 100 clauses and modes" in Progress(Reporter(True), {**HEADER, "modes": ["a", "b"]}, 0).text(1, [])
 
 
 def test_signals_are_handled_in_the_main_thread_only() -> None:

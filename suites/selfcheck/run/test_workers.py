@@ -127,10 +127,33 @@ def test_the_terminal_shows_what_fails_and_the_end(tmp_path: Path) -> None:
         status, said = tiny.run(*options)
         assert status == 1
         assert "deviates tiny.topic.bad (eager)" in said.splitlines()
-        assert "FAILED suites/test_tiny.py::test_bad[tiny.topic.bad-eager]" in said
+        assert "    start here: tiny.topic.bad [eager]: So it is." in said.splitlines()
+        assert "    first difference: this is false: 1 == 2" in said.splitlines()
+        assert "FAILED" not in said
         assert "good" not in said
         assert "noise" not in said
         assert any(line.startswith("torch ") and "1 conforms" in line for line in said.splitlines())
+
+
+def test_of_many_failures_one_of_each_group_is_shown_and_what_is_no_clause_is_as_ever(tmp_path: Path) -> None:
+    tiny = Tiny(tmp_path / "tiny", **{f"c{n}": f"assert {n} == 0" for n in range(1, 5)}, flaky=FLAKY)
+    (tiny.folder / "suites" / "test_plain.py").write_text("def test_plain():\n    assert 'plain' == 0\n")
+    for options in ((), ("-n2",)):
+        status, said = tiny.run("-v", *options)
+        lines = said.splitlines()
+        assert status == 1, said
+        assert said.count("deviates tiny.topic.c") == 4, said
+        assert [line for line in lines if line.startswith("FAILED")] == [
+            "FAILED suites/test_plain.py::test_plain - AssertionError: assert 'plain' == 0"
+        ]
+        assert said.count("start here: tiny.topic.c1 [eager]: So it is.") == 1
+        assert [line for line in lines if line.startswith("clause tiny")] == ["clause tiny.topic.flaky: So it is."]
+        assert any(line.startswith("one failure of each group is shown: -v shows all 5; ") for line in lines)
+        assert "6 failed" in lines[-1]
+        assert any("collecting, which takes some ten seconds" in line for line in lines), said
+    _, said = tiny.run("-v", "-v")
+    assert sum(line.startswith("clause tiny") for line in said.splitlines()) == 5, said
+    assert "one failure of each group" not in said
 
 
 @pytest.mark.parametrize("options", [(), ("-n1",)])
@@ -194,7 +217,7 @@ def test_who_ends_the_run_leaves_nothing_running(tmp_path: Path, sign: Any, opti
     assert tiny.verdicts() == {"first": "conforms"}
     if sign != signal.SIGKILL:
         assert run.returncode == 2
-        assert "the run is not complete, 1 of 2 cells are judged: the same command with --resume goes on" in said
+        assert "the run is not complete, 1 of 2 clauses are judged: the same command with --resume goes on" in said
     spare.touch()
     status, said = tiny.run(*options, "--resume")
     assert (status, set(tiny.verdicts().values()), len(tiny.cells())) == (0, {"conforms"}, 2), said

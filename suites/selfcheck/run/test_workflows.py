@@ -177,7 +177,7 @@ def test_an_unfinished_run_costs_neither_the_page_nor_the_data(job, tmp_path):
     assert "torch2.15.jsonl: the run is not finished" in merged.stderr
     compared = job("Compare with the committed verdicts")
     assert compared.returncode == 1
-    assert "recorded of 2.14: 3 of 3" in compared.stdout, "the other torches are compared all the same"
+    assert "recorded of 2.14: 3 of 3 clauses" in compared.stdout, "the other torches are compared all the same"
     assert "is not finished" in compared.stderr
 
 
