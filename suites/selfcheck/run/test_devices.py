@@ -23,7 +23,7 @@ NOT_WITH_A_MODE = {"output.layers.fast_path_global": "torch takes no fast path i
 def test_every_tensor_is_made_on_the_device_of_the_run(tmp_path: Path) -> None:
     """With the default device meta, a tensor that is made in another way has no values, and fails its clause."""
     path, notes = tmp_path / "run.jsonl", tmp_path / "notes"
-    command = [sys.executable, "-m", "pytest", "-q", "--examples=2", "-p", "no:randomly", f"--run-file={path}"]
+    command = [sys.executable, "-m", "pytest", "-q", "--examples=1", "-p", "no:randomly", f"--run-file={path}"]
     command += [*(f"--clauses={name}" for name in DIRECT + PLAYING)]
     environment = {**os.environ, "PYTEST_PLUGINS": "suites.selfcheck.run.elsewhere", "ELSEWHERE": str(notes)}
     environment["PYTHONPATH"] = str(ROOT)
@@ -54,5 +54,3 @@ def test_a_clause_that_says_nothing_of_the_device_is_not_run_there(tmp_path: Pat
     cells = [line for line in map(json.loads, path.read_text("utf-8").splitlines()) if line["type"] == "cell"]
     assert [(one["clause"], one["verdict"]) for one in cells] == [("gradient.roots.batch", "conforms")], done.stdout
     assert "2 clauses are not run on lazy: they make no tensor, or are about the CPU" in done.stdout
-    done = subprocess.run([*command[:-3], command[-1]], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert (done.returncode, "--device lazy: these clauses make no tensor" in done.stdout + done.stderr) == (4, True)
