@@ -220,7 +220,7 @@ def _words(cell: Cell | None) -> str:
     if cell.reading not in (None, "always"):
         words += f" ({cell.reading})"
     if cell.new:
-        words += " undeclared"
+        words += ", not written down by us"
     if cell.holds:
         words += f", behaves as {' / '.join(cell.holds)}"
     return words
