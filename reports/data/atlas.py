@@ -89,7 +89,7 @@ class Atlas:
 
     @property
     def newest(self) -> tuple[Column, ...]:
-        """The columns that answer for the torch in focus: a run, and behind it, for what it does not have, the record."""
+        """The columns that answer for the torch in focus: a run, and behind it the record for what the run lacks."""
         recorded = [column for column in self.columns if not column.this_run]
         own = [column for column in recorded if column.key in (self.focus.head, self.focus.nearest)]
         return tuple(dict.fromkeys((self.focus, *(own or recorded)[-1:])))

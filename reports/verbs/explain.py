@@ -112,6 +112,24 @@ def _evidence(answer: Explanation, modes: bool = True) -> list[tuple[Span, Mappi
     return [(span, span.cell.evidence) for span in every if span.cell.evidence is not None]
 
 
+def _history(answer: Explanation, modes: bool) -> list[str]:
+    """Return what was measured in eager, and of the other modes one line, or all."""
+    lines = []
+    for mode, history in answer.history.items():
+        if mode != EAGER and not modes:
+            continue
+        lines += ["", f"measured, {mode}"]
+        found = [
+            (from_to(together[0].columns[0].label, together[-1].columns[-1].label), words)
+            for words, together in neighbours(history, partial(_measured, answer.clause))
+        ]
+        width = max(len(releases) for releases, _ in found)
+        lines += [f"  {releases:<{width}}  {words}" for releases, words in found]
+    if answer.in_modes and not modes:
+        lines += ["", f"in other modes: {answer.in_modes} ({REPORTS} explain {answer.clause.id} --modes)"]
+    return lines
+
+
 def as_text(answer: Explanation, modes: bool = False) -> str:
     """Return the explanation for a terminal; with `modes` each mode on each release."""
     clause = answer.clause
@@ -121,18 +139,7 @@ def as_text(answer: Explanation, modes: bool = False) -> str:
     if clause.note:
         lines.append(clause.note)
     lines += ["", f"an example that needs torch only: {asked_by(clause.id)}", "", answer.now]
-    for mode, history in answer.history.items():
-        if mode != EAGER and not modes:
-            continue
-        lines += ["", f"measured, {mode}"]
-        found = [
-            (from_to(together[0].columns[0].label, together[-1].columns[-1].label), words)
-            for words, together in neighbours(history, partial(_measured, clause))
-        ]
-        width = max(len(releases) for releases, _ in found)
-        lines += [f"  {releases:<{width}}  {words}" for releases, words in found]
-    if answer.in_modes and not modes:
-        lines += ["", f"in other modes: {answer.in_modes} ({REPORTS} explain {clause.id} --modes)"]
+    lines += _history(answer, modes)
     for span, evidence in _evidence(answer, modes):
         lines += ["", f"torch {span.releases}", *_indented(evidence["message"])]
         if not (evidence["plan"] and evidence["plan"] in evidence["message"]):  # a message has both traces next to it

@@ -68,7 +68,9 @@ def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
     parser = add_verb(sub, "modes", run, "each hook API in each mode", EPILOG, __doc__)
     parser.add_argument("apis", nargs="*", metavar="API", help="such as register_forward_hook (default: all)")
-    parser.add_argument("--on", metavar="RELEASE", help="the release (default: the run, and the newest for what it has not)")
+    parser.add_argument(
+        "--on", metavar="RELEASE", help="the release (default: the run, and the newest for what it has not)"
+    )
     add_sources(parser)
     forms.add_format(parser, FORMS)
 

@@ -1,4 +1,4 @@
-"""A page made with a run in eager alone: no view is empty for that, and nothing is said of the run that it did not measure."""
+"""A page made with a run in eager alone: no view is empty for that, and the run is not said to have measured more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OWN = "2.15 (this run)"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Build a page: eager is recorded on three releases, compiled on the last two; the run is of the newest, in eager."""
+    """Build a page: eager is recorded on three releases, compiled on the last two; the run is of the newest."""
     folder = tmp_path_factory.mktemp("eager")
     table = synthetic.clauses(20)
     recorded = synthetic.write_verdicts(folder / "verdicts", table, TORCHES)
@@ -87,7 +87,8 @@ def test_a_clause_tells_its_modes_in_one_line_that_opens(browser, made):
     with watched(browser) as page:
         Reader(page, made.url).open("#" + made.same)
         text = page.inner_text("#drawer-body")
-        parts = ("On your torch 2.15.0", "On each release", "In other modes: as in eager in 1 of 1", "Where it comes from")
+        line = "In other modes: as in eager in 1 of 1"
+        parts = ("On your torch 2.15.0", "On each release", line, "Where it comes from")
         assert sorted(parts, key=text.index) == list(parts)
         assert "On each release, compiled" not in text
         page.locator(".in-modes > summary").press("Enter")
