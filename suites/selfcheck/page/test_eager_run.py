@@ -7,7 +7,8 @@ import copy
 import pytest
 
 from suites.selfcheck import synthetic
-from suites.selfcheck.page.pages import Reader, build, watched
+from suites.selfcheck.page.pages import FRAME, OPEN_ALL, SETTLED, Reader, build, watched
+from suites.selfcheck.page.test_layout import CUT, SIDEWAYS
 
 TORCHES = ("2.0.0", "2.14.0", "2.15.0")
 OWN = "2.15 (this run)"
@@ -118,3 +119,16 @@ def test_the_search_is_on_the_first_screen_and_leads_on(browser, made):
             ]
             page.fill("#q", "hook")
             assert page.locator("#causes").is_hidden()
+
+
+@pytest.mark.parametrize("address", ["", "#modes", "#rely?mode=compiled", "#?q=hook", "clause"])
+def test_all_of_it_fits_on_a_phone_and_on_a_small_screen(browser, made, address):
+    with watched(browser) as page:
+        Reader(page, made.url).open("#" + made.other if address == "clause" else address)
+        page.evaluate(SETTLED)
+        page.evaluate(OPEN_ALL)
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 844})
+            page.evaluate(FRAME)
+            assert page.evaluate(SIDEWAYS) <= 0, width
+            assert page.evaluate(CUT) == [], width
