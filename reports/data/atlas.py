@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from packaging.version import Version
 
@@ -87,7 +88,7 @@ class Atlas:
         runs = [column for column in self.columns if column.this_run]
         return (runs or list(self.columns))[-1]
 
-    @property
+    @cached_property
     def newest(self) -> tuple[Column, ...]:
         """The columns that answer for the torch in focus: a run, and behind it the record for what the run lacks."""
         recorded = [column for column in self.columns if not column.this_run]
