@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from packaging.version import Version
 
@@ -86,6 +87,18 @@ class Atlas:
         """The column that the page speaks of first: this run where there is one, otherwise the newest torch."""
         runs = [column for column in self.columns if column.this_run]
         return (runs or list(self.columns))[-1]
+
+    @cached_property
+    def newest(self) -> tuple[Column, ...]:
+        """The columns that answer for the torch in focus: a run, and behind it the record for what the run lacks."""
+        recorded = [column for column in self.columns if not column.this_run]
+        own = [column for column in recorded if column.key in (self.focus.head, self.focus.nearest)]
+        return tuple(dict.fromkeys((self.focus, *(own or recorded)[-1:])))
+
+    def measured_in(self, mode: str, columns: Iterable[Column]) -> tuple[Column, ...]:
+        """Return the columns on which any clause was run in a mode: of the others nothing is known in it."""
+        known = {key for _, key, other in self.cells if other == mode}
+        return tuple(column for column in columns if column.key in known)
 
     def counts(self, column: Column, mode: str | None = None) -> dict[str, int]:
         """Return how often each verdict is in a column, in the order of VERDICT_NAMES."""

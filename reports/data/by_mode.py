@@ -1,9 +1,12 @@
-"""Each hook API in each mode, on one release: as in eager, otherwise by which rule, or not measured."""
+"""Each hook API in each mode, on one torch: as in eager, otherwise by which rule, or not measured.
+
+What a run does not have is told of the release that is recorded.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +17,7 @@ from reports.data.cell import Cell
 from reports.data.table import RULE
 
 CHAPTER = "modes"
-UNDECLARED = "not declared"
+UNDECLARED = "not written down by us"
 SAME, OTHER, REFUSED, STATED, NOTHING = "as in eager", "otherwise", "refused", "stated", "not measured"
 #: Hooks that are in no plan of aot: what a clause about several kinds says there is not measured for these.
 NOT_IN_AOT = (
@@ -32,11 +35,25 @@ NOT_IN_AOT = (
     "disable_saved_tensors_hooks",
 )
 UNPLAYED = {"aot": NOT_IN_AOT, "inductor": NOT_IN_AOT}
+#: How a program meets the modes: their names are those of the suite, and no reader knows them.
+CALLS = {
+    "contexts": "in another thread, under autocast, save_on_cpu and others",
+    "copy": "a network that was copied by deepcopy and pickle",
+    "parallel": "torch.nn.DataParallel(net)",
+    "inference": "under torch.inference_mode()",
+    "checkpoint": "checkpoint(net, use_reentrant=False)",
+    "reentrant": "checkpoint(net, use_reentrant=True)",
+    "compiled": 'torch.compile(net, backend="eager")',
+    "late": "the same, with hooks that come after its first call",
+    "in_place": 'net.compile(backend="eager")',
+    "aot": 'torch.compile(net, backend="aot_eager")',
+    "inductor": "torch.compile(net), as it is by default",
+}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Why clauses are otherwise in a mode: its name and sentence, how many, and one of them, "" for checks alone."""
+    """Why clauses are otherwise in a mode: its name in `affects` and its sentence, how many, and one of them or ""."""
 
     name: str
     says: str
@@ -46,7 +63,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Entry:
-    """One API in one mode: of so many clauses so many are otherwise, by these rules; or the clauses that state it."""
+    """One API in one mode: of so many clauses so many are otherwise, by these rules; or the clauses that state it.
+
+    `torch` is where it was measured.
+    """
 
     api: str
     mode: str
@@ -55,44 +75,52 @@ class Entry:
     otherwise: int = 0
     rules: tuple[Rule, ...] = ()
     stated: tuple[str, ...] = ()
+    torch: str = ""
 
     @property
     def words(self) -> str:
         """The cell in words."""
         of = forms.counted(self.clauses, "clause", "clauses")
         if self.answer == OTHER:
-            return f"otherwise in {self.otherwise} of {of}: {', '.join(rule.name for rule in self.rules)}"
+            return f"otherwise in {self.otherwise} of {of}"
         return self.answer if self.answer == NOTHING else f"{self.answer} ({of})"
 
 
 @dataclass(frozen=True)
 class ByMode:
-    """The table for one release, API by API; the last columns are topics of chapter `modes`."""
+    """The table for one torch, API by API; the last columns are topics of chapter `modes`."""
 
     torch: str
     modes: tuple[str, ...]
     rows: tuple[tuple[Entry, ...], ...]
 
     @property
-    def rules(self) -> dict[str, dict[str, str]]:
-        """The sentences of all rules in it, by mode and name."""
-        found: dict[str, dict[str, str]] = {}
-        for entry in (entry for row in self.rows for entry in row):
-            for rule in entry.rules:
-                found.setdefault(entry.mode, {})[rule.name] = rule.says
-        return found
+    def summaries(self) -> list[dict[str, list[str]]]:
+        """For each row the modes that have an answer, by this answer: what is not as in eager first."""
+        order = (OTHER, REFUSED, SAME)
+        found = [{answer: [one.mode for one in row if one.answer == answer] for answer in order} for row in self.rows]
+        return [{answer: modes for answer, modes in each.items() if modes} for each in found]
 
 
-def by_mode(atlas: Atlas, column: Column, apis: tuple[str, ...] = ()) -> ByMode:
-    """Return the table of these APIs, or of all that a clause with plans is about."""
+def by_mode(atlas: Atlas, columns: Sequence[Column], apis: tuple[str, ...] = ()) -> ByMode:
+    """Return the table of these APIs, or of all that a clause with plans is about; the first column that knows answers.
+
+    The torch of the table is the last of them, unless the others answer all.
+    """
     modes = atlas.modes[1:]
     topics = tuple(dict.fromkeys(name.rpartition(".")[0] for name in atlas.clauses if _chapter(name) == CHAPTER))
     rows = tuple(
-        (*(in_mode(atlas, column, api, mode) for mode in modes), *(_stated(atlas, api, topic) for topic in topics))
+        (*(_known(atlas, columns, api, mode) for mode in modes), *(_stated(atlas, api, topic) for topic in topics))
         for api in apis or tuple(known(atlas))
         if modes or topics
     )
-    return ByMode(column.label, (*modes, *topics), rows)
+    torches = {entry.torch for row in rows for entry in row if entry.torch}
+    return ByMode(torches.pop() if len(torches) == 1 else columns[-1].label, (*modes, *topics), rows)
+
+
+def _known(atlas: Atlas, columns: Sequence[Column], api: str, mode: str) -> Entry:
+    found = [in_mode(atlas, column, api, mode) for column in columns]
+    return next((entry for entry in found if entry.answer != NOTHING), found[-1])
 
 
 def known(atlas: Atlas) -> Iterator[str]:
@@ -123,14 +151,14 @@ def in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
     seen = {name: cell for name, cell in cells.items() if cell.verdict in ("conforms", "deviates")}
     if not seen:
         refused = any(cell.verdict == "refused" for cell in cells.values())
-        return Entry(api, mode, REFUSED if refused else NOTHING, len(cells) if refused else 0)
+        return Entry(api, mode, REFUSED, len(cells), torch=column.label) if refused else Entry(api, mode, NOTHING)
     other = {name: cell for name, cell in seen.items() if otherwise(cell)}
     count = Counter((cell.deviation or "", cell.note) for cell in other.values())
     rules = tuple(
         Rule(name.removeprefix(RULE) or UNDECLARED, says, number, _first(atlas, other, name))
         for (name, says), number in count.most_common()
     )
-    return Entry(api, mode, OTHER if other else SAME, len(seen), len(other), rules)
+    return Entry(api, mode, OTHER if other else SAME, len(seen), len(other), rules, torch=column.label)
 
 
 def _first(atlas: Atlas, cells: dict[str, Any], deviation: str) -> str:
@@ -143,3 +171,28 @@ def _stated(atlas: Atlas, api: str, topic: str) -> Entry:
         name for name, clause in atlas.clauses.items() if name.startswith(f"{topic}.") and api in clause.about
     )
     return Entry(api, topic, STATED if found else NOTHING, len(found), stated=found)
+
+
+#: What a clause may answer in a mode besides, and the words before the names of these modes.
+ANSWERS = {
+    "refused": "refused in",
+    "absent": "not there in",
+    "crashed": "crashed in",
+    "hung": "hung in",
+    "unseen": "not measured in",
+}
+
+
+def in_modes(atlas: Atlas, clause: str) -> str:
+    """Return in one line what a clause does in all modes that it was measured in, on the newest torch; "" for none."""
+    found: dict[str, list[str]] = {}
+    for mode in atlas.modes[1:]:
+        cells = [atlas.cells[clause, one.key, mode] for one in atlas.newest if (clause, one.key, mode) in atlas.cells]
+        if cells:
+            usual = "otherwise in" if otherwise(cells[0]) else SAME
+            found.setdefault(ANSWERS.get(cells[0].verdict, usual), []).append(mode)
+    if not found:
+        return ""
+    lines = [f"{SAME} in {len(found.get(SAME, ()))} of {sum(map(len, found.values()))}"]
+    order = ("otherwise in", *ANSWERS.values())
+    return "; ".join(lines + [f"{words} {', '.join(found[words])}" for words in order if words in found])

@@ -43,6 +43,11 @@ class Reading:
     effect: str = "none"
 
     @property
+    def told(self) -> bool:
+        """Whether its sentence is one for readers: of most wrong values there is nothing but the name of the value."""
+        return self.says != f"Torch does otherwise: {self.name}."
+
+    @property
     def never(self) -> bool:
         """Whether it is stated for no torch: it is there to be refuted."""
         return self.torch == NEVER

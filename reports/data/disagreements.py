@@ -94,7 +94,7 @@ def versions(atlas: Atlas, one: Disagreement) -> str:
 def _ranges(atlas: Atlas, key: Callable[[Column], Any]) -> Iterator[tuple[Any, str]]:
     """Yield what neighbouring versions have in common, with their range."""
     for value, columns in neighbours(atlas.columns, key):
-        yield value, from_to(columns[0].key, columns[-1].key)
+        yield value, from_to(columns[0].label, columns[-1].label)
 
 
 def _says(atlas: Atlas, one: Disagreement, column: Column) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +27,12 @@ def fenced(code: str, language: str = "python") -> list[str]:
     while fence in code:
         fence += "`"
     return [f"{fence}{language}", *code.rstrip("\n").split("\n"), fence]
+
+
+def begun(text: str) -> str:
+    """Return text as the beginning of a sentence; code keeps its case: forward() is not Forward()."""
+    code = re.search(r"[(_=\[]|\.\w", text.partition(" ")[0])
+    return text if code else text[:1].upper() + text[1:]
 
 
 def counted(number: int, one: str, many: str) -> str:

@@ -9,6 +9,8 @@ from itertools import pairwise
 from fixtures.clause.clause import EFFECTS
 from reports.data.cell import BROKEN, Cell
 from reports.data.clause import Clause, truth
+from reports.data.forms import begun
+from reports.data.table import RULE
 
 #: What a cell is to a reader, in the order shown: `holds` where the sentence of the clause is true, `otherwise` where
 #: torch behaves as recorded and that sentence is not true; `true` and `false` of claims; else the verdict.
@@ -63,7 +65,7 @@ class Statement:
     """The sentence in force in one cell; `cause`, `reason` and `ref` (an address, or "measured") of a deviation only.
 
     `detail` is the sentence of the reading in force, where the clause's own is true too and so is what `says` holds.
-    `new` is a deviation that nobody declared.
+    `new` is a deviation that nobody declared. The rule of a mode is no `cause` for a reader: its sentence is said.
     """
 
     says: str
@@ -94,7 +96,7 @@ class Statement:
     def words(self) -> str:
         """The statement for a reader: "otherwise (raises): Not allowed." with the cause of a deviation in brackets."""
         effect = f" ({IN_WORDS[self.effect]})" if self.effect != "none" and not self.good else ""
-        known = ("not declared" * self.new, self.cause, self.reason.rstrip("."), self.ref)
+        known = ("not written down by us" * self.new, self.cause, self.reason.rstrip("."), self.ref)
         why = "; ".join(part for part in known if part)
         return f"{self.answer}{effect}" + (f": {self.says}" if self.says else "") + (f" [{why}]" if why else "")
 
@@ -139,17 +141,19 @@ def statement(clause: Clause, cell: Cell) -> Statement:
             if cell.deviation == one.name:
                 return Statement(one.says, cell.verdict, one.effect, one.reason, one.ref, cause=one.cause)
     if cell.verdict == "deviates":
-        known = [_reading(clause, name) for name in cell.holds]
+        told = {one.name for one in clause.readings if one.told}
+        known = [_reading(clause, name) for name in cell.holds if name in told]
         says, effect = (
             (known[0].detail or known[0].says, known[0].effect) if known else (cell.note or UNKNOWN, "silent")
         )
         # What the clause does not list is a rule of a mode: its sentence is the note, and nobody hears of it.
-        rule = cell.deviation if cell.declared and cell.deviation else ""
+        known_as = cell.deviation if cell.declared and cell.deviation else ""
+        rule = "" if known_as.startswith(RULE) else known_as
         return Statement(says, cell.verdict, effect if effect != "none" else "silent", cause=rule, new=cell.new)
     if cell.verdict in ("crashed", "hung"):
         return Statement(f"The process {cell.verdict}.", cell.verdict, "error")
     missing = _missing(clause.needs) if cell.verdict == "absent" else ""
-    return Statement(cell.note[:1].upper() + cell.note[1:] or missing, cell.verdict)
+    return Statement(begun(cell.note) or missing, cell.verdict)
 
 
 def _missing(needs: Sequence[str]) -> str:

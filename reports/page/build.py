@@ -15,8 +15,9 @@ from fixtures.run.naming import REPORTS
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
-from reports.data.by_mode import by_mode
+from reports.data.by_mode import CALLS, by_mode
 from reports.data.disagreements import Disagreement
+from reports.data.forms import begun
 from reports.data.neighbours import from_to
 from reports.data.scope import HOW, scope
 from reports.data.uncovered import UNCOVERED
@@ -24,13 +25,14 @@ from reports.page.choices import choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
 from reports.page.own import Own
+from reports.search.words import plain, stem
 from reports.symptoms.programs import symptoms
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
     "data", "statements", "state", "find", "bars", "filter", "drawer", "highlight", "evidence", "disagreements",
-    "choice", "rely", "upgrade", "views", "main",
+    "choice", "rely", "upgrade", "why", "views", "main",
 )  # fmt: skip
 
 
@@ -69,7 +71,8 @@ def render(
         choices=choices(atlas),
         uncovered=UNCOVERED,
         scope=scope(),
-        by_mode=by_mode(atlas, atlas.focus),
+        by_mode=by_mode(atlas, atlas.newest),
+        calls=CALLS,
         why=symptoms(),
         how=HOW,
         reports=REPORTS,
@@ -87,7 +90,13 @@ def _template() -> Template:
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters |= {"begun": begun, "stems": _stems}
     return environment.get_template("page.html")
+
+
+def _stems(text: str) -> str:
+    """Return the words of a text as the script of the page compares them."""
+    return " ".join(sorted({stem(word) for word in plain(text)}))
 
 
 def _joined(kind: str, names: tuple[str, ...]) -> str:

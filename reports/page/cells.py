@@ -104,7 +104,7 @@ class Cells:
         said, names = statement(clause, cell), clause.reading_names
         reading = names.index(cell.reading) if cell.reading in names else -1
         verdict, name, *rest = cell.state
-        answer = said.answer + ", not declared" * said.new
+        answer = said.answer + ", not written down by us" * said.new
         word, words, spoken = said.answer, answer, answer
         if reading >= 0 and (clause.is_claim or clause.varies):
             conforms = cell.verdict == "conforms"
@@ -126,7 +126,7 @@ class Cells:
             "reason": said.reason,
             "ref": said.ref,
             "note": cell.note,
-            "holds": cell.holds,
+            "holds": [one.name for one in clause.readings if one.name in cell.holds and one.told],
             "new": said.new,
             "declared": cell.declared,
             "constant": said.constant,

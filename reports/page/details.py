@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from fixtures.clause.usual import NAMES
 from reports.data.atlas import Atlas
+from reports.data.by_mode import in_modes
 from reports.data.claims import shown_by
 from reports.data.clause import Clause
 from reports.data.disagreements import Disagreement, when
@@ -122,6 +123,8 @@ def _clause(atlas: Atlas, clause: Clause, cells: Cells) -> dict[str, Any]:
     if clause.beyond is not None:
         extras["beyond"] = [NAMES.index(word) for word in clause.beyond if word in NAMES]
     extras |= {"level": clause.level, "needs": clause.needs, "docs": clause.docs, "note": clause.note}
+    extras["refuted"] = [one.says for one in clause.readings if one.never and one.told]
+    extras["modes"] = in_modes(atlas, clause.id)
     extras |= {"rank": rank(clause), "compares": clause.checks_model, "claim": clause.is_claim}
     extras["varies"] = clause.varies and not clause.is_claim
     return {**found, **{name: value for name, value in extras.items() if value or name == "beyond"}}

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from reports.data.atlas import Atlas, Column
 from reports.data.cell import Cell
+from reports.data.forms import begun
 from reports.data.order import CHAPTERS, order
 from reports.data.statements import ANSWERS, statement
 
@@ -117,5 +118,4 @@ def claims(atlas: Atlas) -> Counter[str]:
 
 def title(name: str) -> str:
     """Return a chapter's or a topic's name as words."""
-    words = name.replace("_", " ")
-    return words[0].upper() + words[1:]
+    return begun(name.replace("_", " "))

@@ -234,7 +234,7 @@ def _words(cell: Cell | None, other: Cell | None) -> str:
     if cell.reading not in (None, "always") and not (other and other.reading == cell.reading):
         words += f" ({cell.reading})"
     if both and other and cell.new != other.new:
-        words += " in a way that nobody declared" if cell.new else " as declared"
+        words += " in a way that we did not write down" if cell.new else " as we wrote down"
     if cell.holds:
         words += f", behaves as {' / '.join(cell.holds)}"
     return words

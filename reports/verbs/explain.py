@@ -1,4 +1,4 @@
-"""One clause in full: the sentence, its readings along the releases, where it comes from and how it is checked."""
+"""One clause in full: the sentence, what torch does on the releases and in modes, where it comes from, its test."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import argparse
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
+from reports.data.by_mode import in_modes
 from reports.data.claims import shown_by
 from reports.data.clause import Clause, Reading
 from reports.data.history import Span, spans
@@ -18,11 +20,12 @@ from reports.data.names import add_sources, clause_named, read_atlas
 from reports.data.neighbours import from_to, neighbours
 from reports.data.scope import LINE, tested
 from reports.data.sources import link
-from reports.data.statements import IN_WORDS
+from reports.data.statements import IN_WORDS, statement
 from reports.data.strict import ANSWERS_FORMAT
 from reports.page.programs import asked_by, example
 from reports.verbs.verb import add_verb
 
+EAGER = "eager"
 EPILOG = """exit status: 0 explained, 2 no such clause.
 example: python -m reports explain retain.keep.adds_up --example"""
 
@@ -35,6 +38,8 @@ class Explanation:
     history: Mapping[str, list[Span]]  # mode -> spans
     related: Mapping[str, str]  # clauses of the same topic -> their sentence
     stated: Mapping[str, str]  # reading -> for which torch it is stated
+    now: str  # what the torch in focus does
+    in_modes: str  # what it does in all modes, in one line
 
 
 def explain(atlas: Atlas, name: str) -> Explanation:
@@ -44,8 +49,16 @@ def explain(atlas: Atlas, name: str) -> Explanation:
     related = {each: one.says for each, one in atlas.clauses.items() if each.startswith(topic) and each != name}
     history = {mode: spans(atlas, name, mode) for mode in measured}
     clause = atlas.clauses[name]
-    stated = {reading.name: _range(atlas, clause, reading) for reading in clause.readings}
-    return Explanation(clause, history, related, stated)
+    stated = {one.name: _range(atlas, clause, one) for one in clause.readings if not one.never}
+    return Explanation(clause, history, related, stated, _now(atlas, clause), in_modes(atlas, name))
+
+
+def _now(atlas: Atlas, clause: Clause) -> str:
+    """Return what the torch in focus does: a run, where it has the clause, else the newest release."""
+    mode = atlas.modes[0]
+    column = next((one for one in atlas.newest if (clause.id, one.key, mode) in atlas.cells), atlas.newest[-1])
+    words = statement(clause, atlas.cell(clause.id, column, mode)).words
+    return f"torch {column.label}: {words.removesuffix(f': {clause.says}')}"
 
 
 #: who says it, in words
@@ -63,8 +76,6 @@ NOT_RECORDED = "not recorded yet: the suite has this clause, and no release was 
 
 def _range(atlas: Atlas, clause: Clause, reading: Reading) -> str:
     """Return for which torch a reading is stated: its range, or what another reading and a missing API leave of it."""
-    if reading.never:
-        return "no torch"
     admitted = [column for column in atlas.columns if reading.admits(column.version)]
     there = [column for column in admitted if _stated(atlas, clause, reading, column)]
     if there == admitted:
@@ -83,37 +94,61 @@ def _stated(atlas: Atlas, clause: Clause, reading: Reading, column: Column) -> b
 def _reading(answer: Explanation, reading: Reading) -> str:
     """Return for which torch a reading is stated, and that the clause's own sentence is not true there."""
     stated = answer.stated[reading.name]
-    if reading.says_the_same or reading.never:
+    if reading.says_the_same:
         return stated
     return f"{stated}; there the sentence is not true" + f" ({IN_WORDS[reading.effect]})" * (reading.effect != "none")
 
 
-def _measured(span: Span) -> str:
-    """Return the statement, and by which reading."""
-    reading = span.cell.reading
+def _measured(clause: Clause, span: Span) -> str:
+    """Return the statement, and by which reading, where the clause has several."""
+    reading = span.cell.reading if clause.varies else None
     return span.statement.words + (f" (reading: {reading})" if reading is not None else "")
 
 
-def _evidence(answer: Explanation) -> list[tuple[Span, Mapping[str, Any]]]:
-    every = [span for history in answer.history.values() for span in history]
+def _refuted(clause: Clause) -> list[Reading]:
+    """Return the readings that are there to be refuted, and say something to a reader."""
+    return [one for one in clause.readings if one.never and one.told]
+
+
+def _evidence(answer: Explanation, modes: bool = True) -> list[tuple[Span, Mapping[str, Any]]]:
+    every = [span for mode, history in answer.history.items() if modes or mode == EAGER for span in history]
     return [(span, span.cell.evidence) for span in every if span.cell.evidence is not None]
 
 
-def as_text(answer: Explanation) -> str:
-    """Return the explanation for a terminal."""
+def _history(answer: Explanation, modes: bool) -> list[str]:
+    """Return what was measured in eager, and of the other modes one line, or all."""
+    lines = []
+    for mode, history in answer.history.items():
+        if mode != EAGER and not modes:
+            continue
+        lines += ["", f"measured, {mode}"]
+        found = [
+            (from_to(together[0].columns[0].label, together[-1].columns[-1].label), words)
+            for words, together in neighbours(history, partial(_measured, answer.clause))
+        ]
+        width = max(len(releases) for releases, _ in found)
+        lines += [f"  {releases:<{width}}  {words}" for releases, words in found]
+    if answer.in_modes and not modes:
+        lines += ["", f"in other modes: {answer.in_modes} ({REPORTS} explain {answer.clause.id} --modes)"]
+    return lines
+
+
+def as_text(answer: Explanation, modes: bool = False) -> str:
+    """Return the explanation for a terminal; with `modes` each mode on each release."""
     clause = answer.clause
     lines = [f"{clause.id}  {clause.says}", *(f"  {line}" for line in clause.hints)]
     if clause.docs == "contradicts":
         lines.append(CONTRADICTS)
     if clause.note:
         lines.append(clause.note)
-    if clause.level:
-        lines.append(LEVELS[clause.level])
-    lines.append(f"{tested(clause.beyond)} ({REPORTS} scope)")
-    lines += ["", "readings, each stated for"]
-    lines += [f"  {one.name} ({_reading(answer, one)}): {one.says}" for one in clause.readings]
-    lines += _measurements(answer) or ["", NOT_RECORDED]
-    for span, evidence in _evidence(answer):
+    lines += [
+        "",
+        f"an example that needs torch only: {asked_by(clause.id)}",
+        "",
+        answer.now if answer.history else NOT_RECORDED,
+    ]
+    lines += _history(answer, modes)
+    for span, evidence in _evidence(answer, modes):
         lines += ["", f"torch {span.releases}", *_indented(evidence["message"])]
         if not (evidence["plan"] and evidence["plan"] in evidence["message"]):  # a message has both traces next to it
             lines += _indented(evidence["plan"])
@@ -121,6 +156,10 @@ def as_text(answer: Explanation) -> str:
             lines += ["  observed", *_indented("\n".join(evidence["observed"]), 4)]
         if evidence["reproducer"]:
             lines += ["  reproducer", *_indented(evidence["reproducer"], 4)]
+    lines += ["", "readings, each stated for"]
+    lines += [f"  {one.name} ({_reading(answer, one)}): {one.says}" for one in clause.readings if not one.never]
+    lines += [f"  the test refutes: {one.says}" for one in _refuted(clause)]
+    lines += ["", *([LEVELS[clause.level]] if clause.level else []), f"{tested(clause.beyond)} ({REPORTS} scope)"]
     lines += ["", "source"]
     lines += [
         f"  {source}" + (f"  {link(source)}" if link(source) not in (None, source) else "") for source in clause.source
@@ -128,24 +167,9 @@ def as_text(answer: Explanation) -> str:
     if clause.needs:
         lines += ["", "needs", *(f"  {need}" for need in clause.needs)]
     lines += ["", f"checked by {clause.file}:{clause.line}", *_indented(clause.code)]
-    lines += ["", f"an example that needs torch only: {asked_by(clause.id)}"]
     if answer.related:
         lines += ["", "related", *(f"  {name}  {says}" for name, says in answer.related.items())]
     return "\n".join(lines) + "\n"
-
-
-def _measurements(answer: Explanation) -> list[str]:
-    """Return what was measured in each mode, in lines."""
-    lines = []
-    for mode, history in answer.history.items():
-        lines += ["", f"measured, {mode}"]
-        found = [
-            (from_to(together[0].columns[0].label, together[-1].columns[-1].label), words)
-            for words, together in neighbours(history, _measured)
-        ]
-        width = max(len(releases) for releases, _ in found)
-        lines += [f"  {releases:<{width}}  {words}" for releases, words in found]
-    return lines
 
 
 def _indented(text: str, by: int = 2) -> list[str]:
@@ -180,19 +204,21 @@ def as_markdown(answer: Explanation) -> str:
         lines += [CONTRADICTS, ""]
     if clause.note:
         lines += [forms.escaped(clause.note), ""]
+    lines += [f"An example that needs torch only: `{asked_by(clause.id)}`", ""]
+    lines += [forms.escaped(answer.now) if answer.history else NOT_RECORDED, ""]
+    lines += ["| torch | mode | measured |", "|---|---|---|"]
+    for mode, history in answer.history.items():
+        lines += [f"| {span.releases} | {mode} | {forms.escaped(_measured(clause, span))} |" for span in history]
+    lines += ["", "| reading | stated for | says |", "|---|---|---|"]
+    for one in clause.readings:
+        if not one.never:
+            lines.append(f"| {' | '.join(map(forms.escaped, (one.name, _reading(answer, one), one.says)))} |")
+    lines += [""] + [f"The test refutes: {forms.escaped(one.says)}" for one in _refuted(clause)]
     if clause.level:
         lines += [forms.escaped(LEVELS[clause.level]), ""]
     lines += [forms.escaped(tested(clause.beyond)), ""]
-    lines += ["| reading | stated for | says |", "|---|---|---|"]
-    for one in clause.readings:
-        lines.append(f"| {' | '.join(map(forms.escaped, (one.name, _reading(answer, one), one.says)))} |")
-    lines += ["", "| torch | mode | measured |", "|---|---|---|"]
-    for mode, history in answer.history.items():
-        lines += [f"| {span.releases} | {mode} | {forms.escaped(_measured(span))} |" for span in history]
-    lines += ["", NOT_RECORDED] if not answer.history else []
-    lines += ["", "Source: " + ", ".join(_linked(source) for source in clause.source), ""]
+    lines += ["Source: " + ", ".join(_linked(source) for source in clause.source), ""]
     lines += [f"Checked by {forms.escaped(clause.file)}:", "", *forms.fenced(clause.code)]
-    lines += ["", f"An example that needs torch only: `{asked_by(clause.id)}`"]
     for span, evidence in _evidence(answer):
         if evidence["reproducer"]:
             lines += ["", f"On torch {span.releases}, this shows it:", "", *forms.fenced(evidence["reproducer"])]
@@ -214,6 +240,7 @@ def add_parser(sub: Any) -> None:
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--example", action="store_true", help="only its example: a program that needs torch only")
     forms.add_format(only, FORMS)
+    parser.add_argument("--modes", action="store_true", help="each mode on each release, not one line for all")
     add_sources(parser)
 
 
@@ -224,5 +251,5 @@ def run(args: argparse.Namespace) -> int:
     if args.example:
         sys.stdout.write(example(shown_by(clause)))
     else:
-        forms.show(explain(atlas, clause), FORMS, args.format)
+        forms.show(explain(atlas, clause), {**FORMS, "text": partial(as_text, modes=args.modes)}, args.format)
     return 0

@@ -1,4 +1,4 @@
-"""Each hook API in each mode, on one release: as in eager, otherwise by which rule, or not measured."""
+"""Each hook API in each mode, on one torch: as in eager, otherwise by which rule, or not measured."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from fixtures.run.naming import REPORTS
 from reports.data import forms
-from reports.data.by_mode import ByMode, Rule, by_mode, known
+from reports.data.by_mode import ByMode, Entry, Rule, by_mode, known
 from reports.data.names import add_sources, column_named, read_atlas, unknown
 from reports.data.strict import ANSWERS_FORMAT
 from reports.verbs.verb import add_verb
@@ -25,10 +25,15 @@ def as_text(table: ByMode) -> str:
     for row in table.rows:
         lines += ["", row[0].api]
         for entry in row:
-            lines.append(f"  {entry.mode:<{width}}  {entry.words}")
-            lines += [f"  {'':<{width}}    {rule.name}: {rule.says}{_for(rule)}" for rule in entry.rules]
+            lines.append(f"  {entry.mode:<{width}}  {entry.words}{_on(table, entry)}")
+            lines += [f"  {'':<{width}}    {rule.says}{_for(rule)}" for rule in entry.rules]
             lines += [f"  {'':<{width}}    {', '.join(entry.stated)}"] if entry.stated else []
     return "\n".join(lines) + "\n"
+
+
+def _on(table: ByMode, entry: Entry) -> str:
+    """Return on which torch, where that is not the one of the table: what a run has not is told of the record."""
+    return f", torch {entry.torch}" if entry.torch not in ("", table.torch) else ""
 
 
 def _for(rule: Rule) -> str:
@@ -48,8 +53,12 @@ def as_json(table: ByMode) -> str:
 def as_markdown(table: ByMode) -> str:
     """Return the table with a row for each API."""
     lines = [f"| torch {table.torch} | {' | '.join(table.modes)} |", "|---" * (len(table.modes) + 1) + "|"]
-    lines += [f"| `{row[0].api}` | {' | '.join(forms.escaped(entry.words) for entry in row)} |" for row in table.rows]
+    lines += [f"| `{row[0].api}` | {' | '.join(_cell(table, entry) for entry in row)} |" for row in table.rows]
     return "\n".join(lines) + "\n"
+
+
+def _cell(table: ByMode, entry: Entry) -> str:
+    return "<br>".join(map(forms.escaped, (entry.words + _on(table, entry), *(rule.says for rule in entry.rules))))
 
 
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
@@ -59,7 +68,9 @@ def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
     parser = add_verb(sub, "modes", run, "each hook API in each mode", EPILOG, __doc__)
     parser.add_argument("apis", nargs="*", metavar="API", help="such as register_forward_hook (default: all)")
-    parser.add_argument("--on", metavar="RELEASE", help="the release (default: the newest, or the run)")
+    parser.add_argument(
+        "--on", metavar="RELEASE", help="the release (default: the run, and the newest for what it has not)"
+    )
     add_sources(parser)
     forms.add_format(parser, FORMS)
 
@@ -67,10 +78,10 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the table."""
     atlas = read_atlas(args)
-    column = atlas.focus if args.on is None else column_named(atlas.columns, args.on)
+    columns = atlas.newest if args.on is None else (column_named(atlas.columns, args.on),)
     apis = list(known(atlas))
     for api in args.apis:
         if api not in apis:
             raise unknown("hook API", api, apis, f"{REPORTS} modes lists them")
-    forms.show(by_mode(atlas, column, tuple(args.apis)), FORMS, args.format)
+    forms.show(by_mode(atlas, columns, tuple(args.apis)), FORMS, args.format)
     return 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fixtures.clause.usual import NAMES
-from fixtures.run.naming import REPORTS
+from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.clause import Clause
@@ -17,7 +17,7 @@ from reports.data.names import add_mode, add_range, add_sources, between, mode_n
 from reports.data.neighbours import from_to
 from reports.data.order import order
 from reports.data.scope import LINE, SCOPE
-from reports.data.strict import ANSWERS_FORMAT
+from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.verbs.verb import add_verb
 
@@ -71,6 +71,8 @@ class Reliance:
     left_out: int
     #: Words of the scope with which something must be promised.
     words: tuple[str, ...] = ()
+    #: Releases of the range on which the mode was not measured: nothing is said of them.
+    unknown: tuple[Column, ...] = ()
 
     @property
     def range(self) -> str:
@@ -88,8 +90,8 @@ class Reliance:
 
     @property
     def relied(self) -> bool:
-        """Whether every clause holds and promises something with these words."""
-        return len(self.of("holds")) == len(self.clauses)
+        """Whether every clause holds and promises something with these words, and the mode is known on each release."""
+        return not self.unknown and len(self.of("holds")) == len(self.clauses)
 
     def of(self, status: str) -> list[Status]:
         """Return the clauses of this group; of those that change, those with the worst effect first.
@@ -118,13 +120,19 @@ class Reliance:
         return f"{self.range}, {self.mode}: of {forms.counted(len(self.clauses), 'clause', 'clauses')} {groups}"
 
 
-def rely(atlas: Atlas, columns: tuple[Column, ...], choice: Choice, mode: str, words: tuple[str, ...] = ()) -> Reliance:
-    """Return how the clauses are on these releases."""
+def rely(atlas: Atlas, asked: tuple[Column, ...], choice: Choice, mode: str, words: tuple[str, ...] = ()) -> Reliance:
+    """Return how the clauses are on these releases, as far as the mode was measured there."""
+    columns = atlas.measured_in(mode, asked)
+    if not columns:
+        known = atlas.measured_in(mode, atlas.columns)
+        hint = f"it is on {from_to(known[0].label, known[-1].label)}"
+        raise BadInput(READERS, "", f"nothing was measured there in mode {mode}", hint)
+    unknown = tuple(one for one in asked if one not in columns and not one.this_run)
     found = (
         status_of(atlas, clause, mode, columns)
         for clause in sorted(choice.clauses, key=lambda name: order(atlas.clauses[name]))
     )
-    return Reliance(columns, mode, tuple(found), choice.left_out, words)
+    return Reliance(columns, mode, tuple(found), choice.left_out, words, unknown)
 
 
 def status_of(atlas: Atlas, clause: str, mode: str, columns: tuple[Column, ...]) -> Status:
@@ -143,7 +151,7 @@ def otherwise(one: Status) -> list[str]:
 
 def as_text(reliance: Reliance) -> str:
     """Return the answer for a terminal."""
-    lines = [reliance.summary, *reliance.less]
+    lines = [reliance.summary, *reliance.less, *not_known(reliance)]
     for each, words in STATUSES.items():
         group = reliance.of(each)
         if group:
@@ -152,6 +160,13 @@ def as_text(reliance: Reliance) -> str:
             lines.append(f"  {one.clause}  {one.sentence}".rstrip())
             lines += [f"    {line}" for line in more(one)]
     return "\n".join([*lines, *left_out(reliance.left_out), "", SCOPE]) + "\n"
+
+
+def not_known(reliance: Reliance) -> list[str]:
+    """Return which releases of the range nothing is said of, in a line."""
+    if not reliance.unknown:
+        return []
+    return ["", f"not measured in {reliance.mode}: torch " + from_to(*(reliance.unknown[at].label for at in (0, -1)))]
 
 
 def more(one: Status) -> list[str]:
@@ -196,7 +211,7 @@ def as_json(reliance: Reliance) -> str:
 
 def as_markdown(reliance: Reliance) -> str:
     """Return the answer as tables for an issue or a page of documentation."""
-    lines = [f"**{forms.escaped(reliance.summary)}**"]
+    lines = [f"**{forms.escaped(reliance.summary)}**", *not_known(reliance)]
     for each, words in STATUSES.items():
         group = reliance.of(each)
         if group:

@@ -24,8 +24,8 @@ def test_a_deviation_nobody_declared_is_marked(browser, tmp_path):
     made = build(tmp_path, table, synthetic.write_lines(tmp_path / "run.jsonl", lines))
     with watched(browser) as page:
         Reader(page, made.url).open()
-        assert "1 deviation is not declared" in page.inner_text(".top")
-        assert "deviates, not declared" in page.text_content(f'[id="{cell["clause"]}"] .new .vh')
+        assert "1 deviation is not written down by us" in page.inner_text(".top")
+        assert "deviates, not written down by us" in page.text_content(f'[id="{cell["clause"]}"] .new .vh')
 
 
 def test_without_a_browser_one_line_says_so(monkeypatch):

@@ -90,7 +90,8 @@ def test_the_level_is_shown_and_what_leads_nowhere_is_not(reader, built):
         assert built.table[name]["level"] + ": " in facts
         assert "Covers" not in facts
     wrong = next(name for name, clause in built.table.items() if clause["readings"][-1]["name"] == "first of all")
-    assert "wrong reading first of all" in reader.open("#" + wrong).page.inner_text("#drawer .spans")
+    says = built.table[wrong]["readings"][-1]["says"]
+    assert says in reader.open("#" + wrong).page.inner_text("#drawer .facts dt:has-text('Refuted') + dd")
 
 
 def test_rely_opens_on_the_newest_major_version_with_an_answer_in_sight(reader):

@@ -48,13 +48,13 @@ def reading(name, torch, **more):
         (
             [reading("a", ""), reading("b", "never", says_the_same=False, effect="error")],
             0,
-            ["every torch", "no torch"],
+            ["every torch"],
         ),
         ([reading("a", "<2.0"), reading("b", ">=2.0")], 0, ["torch <2.0", "torch >=2.0"]),
         # another reading comes first
         ([reading("a", ">=2.0,<2.15"), reading("b", "")], 0, ["torch >=2.0,<2.15", "torch 1.13, 2.15"]),
         # the API is younger
-        ([reading("a", ""), reading("b", "never")], 1, ["torch 2.0 to 2.15", "no torch"]),
+        ([reading("a", ""), reading("b", "never")], 1, ["torch 2.0 to 2.15"]),
         ([reading("a", "<2.15"), reading("b", ">=2.15")], 1, ["torch 2.0", "torch >=2.15"]),
         ([reading("a", "<2.0"), reading("b", ">=2.0")], 1, ["torch <2.0, where it is not measured", "torch >=2.0"]),
     ],
@@ -68,10 +68,20 @@ def test_a_reading_is_stated_for_where_it_is_in_force_and_no_more(tmp_path, caps
             cells[PLAIN]["eager"].update(verdict="absent", reading=None)
     assert call(folder, "explain", PLAIN) == 0
     out = capsys.readouterr().out
-    assert [f"  {one['name']} ({words}): It is.\n" in out for one, words in zip(readings, stated, strict=True)] == [
-        True,
-        True,
-    ], out
+    told = [f"  {one['name']} ({words}): It is.\n" for one, words in zip(readings, stated, strict=False)]
+    told += ["  the test refutes: It is.\n"] * (len(stated) == 1)
+    assert all(line in out for line in told), out
+
+
+def test_a_wrong_value_that_is_no_sentence_is_not_shown(tmp_path, capsys):
+    base = next(iter(synthetic.clauses(1).values()))
+    wrong = reading("neither", "never", says="Torch does otherwise: neither.")
+    folder = synthetic.write_verdicts(tmp_path, {PLAIN: {**base, "code": "", "readings": [reading("a", ""), wrong]}})
+    for words in ([], ["--format", "markdown"]):
+        assert call(folder, "explain", PLAIN, *words) == 0
+        out = capsys.readouterr().out
+        assert "neither" not in out
+        assert "refutes" not in out
 
 
 def call(verdicts, *arguments):
@@ -107,6 +117,20 @@ def test_a_clause_that_is_new_in_the_suite_is_said_to_be_not_recorded(tmp_path, 
     for form in ("text", "markdown"):
         assert call(folder, "explain", new, "--format", form) == 0
         assert "not recorded yet: the suite has this clause" in capsys.readouterr().out
+
+
+def test_what_torch_does_comes_first_and_all_modes_have_one_line(verdicts, capsys):
+    with synthetic.changing(verdicts, "2.15") as cells:
+        cells[DEVIATES]["copy"] = {**cells[DEVIATES]["eager"], "evidence": None}
+        cells[DEVIATES]["late"] = {**cells[DEVIATES]["copy"], "deviation": "rule frame"}
+    assert call(verdicts, "explain", DEVIATES) == 0
+    out = capsys.readouterr().out
+    line = "in other modes: as in eager in 1 of 2; otherwise in late"
+    parts = ("It does.", "--example", "torch 2.15: deviates", "measured, eager", line, "readings, ", "checked by")
+    assert sorted(parts, key=out.index) == list(parts)
+    assert "measured, late" not in out
+    assert call(verdicts, "explain", DEVIATES, "--modes") == 0
+    assert "\nmeasured, late\n" in capsys.readouterr().out
 
 
 def test_json_and_markdown_tell_the_same(verdicts, capsys):

@@ -108,6 +108,12 @@ CLAIM = replace(CLAUSE, readings=CLAIMS)
             Cell("deviates", "now", declared=True, deviation="gone"),
             Statement("It is gone.", "deviates", "error", "A bug.", "measured", cause="a slip"),
         ),
+        # the name of a rule is none of the words that a reader knows
+        (
+            CLAUSE,
+            Cell("deviates", "now", declared=True, deviation="rule again", note="It is twice."),
+            Statement("It is twice.", "deviates", "silent"),
+        ),
         # recorded before deviations had names
         (CLAUSE, Cell("deviates", "now", declared=True, note="Lost."), Statement("Lost.", "deviates", "silent")),
         (CLAUSE, Cell("deviates", "now"), Statement(UNKNOWN, "deviates", "silent", new=True)),
@@ -140,5 +146,5 @@ def test_the_words_of_a_statement():
     assert Statement("It is.", "holds", "silent").words == "holds: It is."
     assert Statement("It was.", "otherwise", "silent").words == "otherwise (other values or calls): It was."
     lost = Statement("It is lost.", "deviates", "error", "A bug.", "https://a.b/c", new=True)
-    assert lost.words == "deviates (raises): It is lost. [not declared; A bug; https://a.b/c]"
+    assert lost.words == "deviates (raises): It is lost. [not written down by us; A bug; https://a.b/c]"
     assert Statement("", "unseen").words == "unseen"

@@ -4,6 +4,7 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 const COLUMNS = DATA.columns;
 const byId = (id) => document.getElementById(id);
 const PLACE = new Map(COLUMNS.map((column, place) => [column.key, place]));
+const DIFFERENT = new Set(DATA.own); // "clause mode" of what is not as recorded in a run
 // What cells say is worked out by reports/page/cells.py; without `says` it is the sentence of the clause.
 const CELLS = DATA.cells.map((cell, place) =>
   ({ ...DATA.acts[cell.act], ...cell, place, says: DATA.texts[cell.says], detail: DATA.texts[cell.detail] }));
@@ -49,6 +50,27 @@ const cellOn = (clause, mode, place) => clause.cells[mode].find(([, last]) => pl
 
 /** Return one cell for each column. */
 const cellsOf = (clause, mode) => COLUMNS.map((_, place) => cellOn(clause, mode, place));
+
+/** Return the place of the release that is recorded of the torch of a run. */
+const recordOf = (place) => PLACE.get(COLUMNS[place].key.replace(/ run$/, ""));
+
+/** Say whether a run has a clause, and gives what is recorded of its release. */
+function agrees(id, mode, place) {
+  const [own, record, clause] = [cellOn(DATA.clauses[id], mode, place), recordOf(place), DATA.clauses[id]];
+  return !own.unrun && record !== undefined && !DIFFERENT.has(`${id} ${mode}`) && sameCell(own, cellOn(clause, mode, record));
+}
+
+/** Say whether a column tells something of a clause: a run does not where it has no cell, or the recorded one. */
+const tells = (id, mode, place) =>
+  !COLUMNS[place].run || !(cellOn(DATA.clauses[id], mode, place).unrun || agrees(id, mode, place));
+
+/** Return the mark at the release of a run that gives the same there, and has no row of its own. */
+const sameMark = (id, mode, first, last) =>
+  COLUMNS.some(({ run }, place) => run && agrees(id, mode, place) && first <= recordOf(place) && recordOf(place) <= last)
+    ? el("small", { class: "same", text: "your run: the same" }) : null;
+
+/** Return whether any clause was measured on a column in a mode. */
+const isMeasured = (mode, place) => Object.values(DATA.clauses).some((clause) => !cellOn(clause, mode, place).unrun);
 
 /** Return, for each column, the reading that the clause claims there, or -1. */
 function forceOf(clause) {

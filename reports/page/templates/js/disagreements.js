@@ -7,7 +7,8 @@ function disagreementFacts(found) {
   const link = (href) => el("a", { href, rel: "noreferrer noopener", target: "_blank", text: href.replace("https://", "") });
   add("Documentation", found.documented, el("br"), link(found.address));
   add("torch", found.torch);
-  add("Versions", ...found.when.map(([versions, says]) => el("div", { text: says ? `${versions}: ${says}` : versions })));
+  if (!found.when.length) add("Versions", "not measured with the sentence of today");
+  else add("Versions", ...found.when.map(([versions, says]) => el("div", { text: says ? `${versions}: ${says}` : versions })));
   if (found.see) add("See also", ...found.see.map((address) => el("div", {}, link(address))));
   if (found.doubt) add("Doubt", found.doubt);
   return list;

@@ -50,36 +50,47 @@ function clauseView(id, clause) {
       el("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: hideClause, text: "✕ Close" })),
     el("h2", { id: "drawer-title", text: clause.says }),
     ...hintsOf(clause),
-    ...ownView(id, clause),
-    facts(clause),
   ];
-  for (const mode of DATA.modes) {
-    if (mode !== DATA.modes[0] && clause.cells[mode].every(([, , cell]) => cell.answer === "unseen")) continue;
-    parts.push(el("h3", { text: DATA.modes.length > 1 ? `On each version, ${mode}` : "On each version" }));
-    parts.push(versionLine(clause, mode), spans(clause, mode));
-    parts.push(...deviations(clause, mode));
-  }
+  if (clause.example) parts.push(el("h3", { text: "An example that needs torch only" }), el("div", { class: "example" }, codeBlock(id + ".py", textOf(clause.example))));
+  parts.push(...nowView(id, clause), el("h3", { text: "On each release" }), ...historyView(id, clause, DATA.modes[0]), ...modesView(id, clause));
   const disagreement = DATA.disagreements[id];
   if (disagreement) parts.push(el("h3", { text: "Where it contradicts the documentation" }), ...disagreementView(id, disagreement));
-  if (clause.example) parts.push(el("h3", { text: "An example that needs torch only" }), codeBlock(id + ".py", textOf(clause.example)));
-  parts.push(el("h3", { text: "How it is tested" }), codeBlock(clause.place, clause.code));
+  parts.push(el("h3", { text: "Where it comes from" }), facts(clause), el("h3", { text: "How it is tested" }), codeBlock(clause.place, clause.code));
   const related = Object.keys(DATA.clauses).filter((other) => other !== id && topicOf(other) === topicOf(id) && !DATA.clauses[other].compares);
   if (related.length) parts.push(el("h3", { text: "Related clauses" }), relatedView(related));
   return parts;
 }
 
-/** Show what is not as recorded on a torch of your own, with what was expected and what was observed there. */
-function ownView(id, clause) {
-  const parts = [];
-  COLUMNS.forEach(({ run, torch }, place) => {
-    for (const mode of run ? DATA.modes : []) {
-      const cell = cellOn(clause, mode, place);
-      if (cell.unrun || !(cell.new || DATA.own.includes(`${id} ${mode}`))) continue;
-      parts.push(el("h3", { text: `On your torch ${torch}${mode === DATA.modes[0] ? "" : `, ${mode}`}` }), el("p", {}, cellView(clause, cell, forceOf(clause)[place])));
-      if (cell.evidence !== undefined) parts.push(...evidenceView(DATA.evidence[cell.evidence]));
-    }
+/** Show what each torch of your own does, with what was expected and observed where it is not as recorded; else the newest torch. */
+function nowView(id, clause) {
+  const own = COLUMNS.flatMap(({ run }, place) => (run ? DATA.modes.filter((mode) => !cellOn(clause, mode, place).unrun).map((mode) => [place, mode]) : []));
+  if (!own.some(([, mode]) => mode === DATA.modes[0])) own.unshift([COLUMNS.findLastIndex(({ run }) => !run), DATA.modes[0]]);
+  return own.flatMap(([place, mode]) => {
+    const { run, torch, key } = COLUMNS[place];
+    if (place < 0 || (run && mode !== DATA.modes[0] && !tells(id, mode, place))) return [];
+    const cell = cellOn(clause, mode, place);
+    const same = run && agrees(id, mode, place) ? el("small", { class: "same", text: `your run: the same as recorded of ${COLUMNS[recordOf(place)].label}` }) : null;
+    const title = `On ${run ? `your torch ${torch}` : `torch ${key}`}${mode === DATA.modes[0] ? "" : `, ${mode}`}`;
+    const failed = run && (cell.new || DIFFERENT.has(`${id} ${mode}`)) ? evidenceOf(cell) : undefined;
+    return [el("h3", { text: title }), el("p", {}, cellView(clause, cell, forceOf(clause)[place]), same), ...(failed ? evidenceView(failed) : [])];
   });
-  return parts;
+}
+
+/** Show a clause on each release in a mode: as a line, in words, and what shows its deviations. */
+const historyView = (id, clause, mode) => [versionLine(id, clause, mode), spans(id, clause, mode), ...deviations(clause, mode)];
+
+/** Say in one line what a clause does in all modes; it opens to each of them on each release. */
+function modesView(id, clause) {
+  if (!clause.modes) return [];
+  const box = el("details", { class: "in-modes" }, el("summary", {}, el("b", { text: "In other modes: " }), clause.modes));
+  const fill = () => {
+    for (const mode of DATA.modes.slice(1)) {
+      if (clause.cells[mode].every(([, , cell]) => cell.unrun)) continue;
+      box.append(el("h3", { text: `On each release, ${mode}` }), ...historyView(id, clause, mode));
+    }
+  };
+  box.addEventListener("toggle", fill, { once: true });
+  return [box];
 }
 
 const topicOf = (id) => id.slice(0, id.lastIndexOf("."));
@@ -101,6 +112,7 @@ function facts(clause) {
   add("Tested", testedView(clause));
   if (clause.docs) add("Docs", "The documentation of torch says something else.");
   if (clause.note) add("Note", clause.note);
+  if (clause.refuted) add("Refuted", ...clause.refuted.map((says) => el("div", { text: `${says} The test would fail so, and so a tick means something.` })));
   return list;
 }
 
@@ -113,19 +125,21 @@ function testedView({ beyond }) {
 }
 
 /** Draw the readings along the versions; the list below says the same in words. */
-function versionLine(clause, mode) {
-  const cells = cellsOf(clause, mode);
+function versionLine(id, clause, mode) {
+  const places = COLUMNS.map((_, place) => place).filter((place) => tells(id, mode, place));
   const force = forceOf(clause);
   const line = el("div", { class: "line", "aria-hidden": "true" });
-  const every = COLUMNS.length > 18 ? 4 : 2;
-  const ticks = COLUMNS.map((column, place) => {
-    const major = place === 0 || /^\d+\.0$/.test(column.key) || place === COLUMNS.length - 1;
-    return el("span", { text: major || place % every === 0 && COLUMNS.length < 12 ? column.key.slice(0, 5) : "" });
+  const every = places.length > 18 ? 4 : 2;
+  const ticks = places.map((place, at) => {
+    const { key } = COLUMNS[place];
+    const major = at === 0 || /^\d+\.0$/.test(key) || at === places.length - 1;
+    return el("span", { text: major || at % every === 0 && places.length < 12 ? key.slice(0, 5) : "" });
   });
   line.append(el("span"), el("span", { class: "cells ticks" }, ...ticks));
   clause.readings.forEach(({ name, range }, reading) => {
-    if (range === "never" && !cells.some((cell) => cell.reading === reading)) return;
-    const marks = cells.map((cell, place) => {
+    if (range === "never" && !places.some((place) => cellOn(clause, mode, place).reading === reading)) return;
+    const marks = places.map((place) => {
+      const cell = cellOn(clause, mode, place);
       const now = cell.reading >= 0 ? cell.reading : force[place];
       return now === reading
         ? el("span", { class: "on " + kindOf(cell), text: DATA.signs[cell.answer], title: `torch ${COLUMNS[place].label}` })
@@ -137,17 +151,13 @@ function versionLine(clause, mode) {
   return line;
 }
 
-function spans(clause, mode) {
+function spans(id, clause, mode) {
   const list = el("ul", { class: "spans" });
   const force = forceOf(clause);
   for (const [first, last, cell] of clause.cells[mode]) {
-    list.append(el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), cellView(clause, cell, force[first])));
-  }
-  for (const { name, range, says } of clause.claim ? [] : clause.readings) {
-    if (range !== "never") continue;
-    const item = el("span", {}, el("b", { text: "wrong reading" }), ` ${name}`, el("span", { class: "sentence", text: says }),
-      el("small", { text: "Nothing in torch does this: the test refutes it on each version, so that a tick means something." }));
-    list.append(el("li", {}, el("span", { class: "when", text: "on no torch" }), item));
+    if (!tells(id, mode, first) || (cell.unrun && mode !== DATA.modes[0])) continue;
+    const when = el("span", { class: "when", text: "torch " + spanOf(first, last) }, sameMark(id, mode, first, last));
+    list.append(el("li", {}, when, cellView(clause, cell, force[first])));
   }
   return list;
 }

@@ -45,7 +45,7 @@ function storedTheme(value) {
 }
 
 function moveFocus(step) {
-  const links = ROWS.filter((entry) => !entry.row.hidden).map((entry) => entry.row.querySelector("a"));
+  const links = [...document.querySelectorAll(".row:not([hidden]) > th > a")]; // as shown, not as in the catalogue
   const at = links.indexOf(document.activeElement);
   const next = links[at < 0 ? (step > 0 ? 0 : links.length - 1) : Math.max(0, Math.min(links.length - 1, at + step))];
   if (next) {
@@ -75,14 +75,31 @@ document.addEventListener("keydown", (event) => {
     byId("q").select();
   } else if (event.key === "Escape" && event.target.id === "q" && byId("q").value) {
     event.preventDefault();
-    setFilters({ q: "" });
+    byId("q").value = "";
+    asked();
   } else if (event.key === "ArrowDown" && event.target.id === "q") {
     event.preventDefault();
+    if (view) asked();
     moveFocus(1);
   } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target.closest(".row")) {
     event.preventDefault();
     moveFocus(event.key === "ArrowDown" ? 1 : -1);
   }
+});
+/** What is typed into the search is answered by the matrix, whatever view is open; going back leads to that view. */
+function asked() {
+  if (view) {
+    showView("");
+    writeAddress("", true);
+  }
+  filtersChanged();
+}
+
+document.querySelector(".ask").addEventListener("input", asked);
+document.querySelector(".ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (view) asked();
+  moveFocus(1);
 });
 const form = document.querySelector(".tools");
 form.addEventListener("input", filtersChanged);

@@ -6,8 +6,8 @@ const NOT_TRUE = { changes: "true on some only", otherwise: "not true here", now
 function spansOf(id, mode, places) {
   const found = [];
   for (const [first, last, cell] of DATA.clauses[id].cells[mode]) {
-    const within = places.filter((place) => first <= place && place <= last && !(COLUMNS[place].run && cell.unrun));
-    if (!within.length) continue; // nothing of the range, or a run that was not of this clause
+    const within = places.filter((place) => first <= place && place <= last && tells(id, mode, place));
+    if (!within.length) continue; // nothing of the range, or a run that says nothing new
     const before = found[found.length - 1];
     if (before && before.cell.place === cell.place) before.last = within[within.length - 1];
     else found.push({ first: within[0], last: within[within.length - 1], cell });
@@ -28,8 +28,12 @@ function statusOf(cells) {
 function rely(state) {
   const { from, to, mode = DATA.modes[0] } = state;
   const [low, high] = [PLACE.get(from), PLACE.get(to)];
-  if (low > high) return { wrong: `Torch ${from} is newer than torch ${to}: choose the older one first.` };
-  const places = COLUMNS.map((_, place) => place).filter((place) => COLUMNS[place].run || (low <= place && place <= high));
+  if (low > high) return { wrong: `Torch ${COLUMNS[low].label} is newer than torch ${COLUMNS[high].label}: choose the older one first.` };
+  const range = COLUMNS.map((_, place) => place).filter((place) => COLUMNS[place].run || (low <= place && place <= high));
+  if (COLUMNS[high].run && recordOf(high) < low) range.push(recordOf(high)); // for what the run does not have
+  const places = range.sort((one, two) => one - two).filter((place) => isMeasured(mode, place));
+  const unknown = range.filter((place) => !places.includes(place) && !COLUMNS[place].run);
+  if (!places.length) return { wrong: `Nothing was measured there in mode ${mode}.` };
   const { ids, leftOut, wrong } = chosen(state);
   if (wrong) return { wrong };
   const found = Object.fromEntries(Object.keys(DATA.statuses).map((status) => [status, []]));
@@ -37,7 +41,7 @@ function rely(state) {
     const spans = spansOf(id, mode, places);
     found[statusOf(spans.map(({ cell }) => cell))].push({ id, spans });
   }
-  return { places, found, leftOut };
+  return { places, unknown, found, leftOut };
 }
 
 /** Return how bad the worst is that a clause does where its own sentence is not true; what is only absent comes last. */
@@ -54,14 +58,21 @@ function drawRely() {
   const counts = groups.map(([status, list]) => counted(list.length, ...DATA.statuses[status])).join(", ");
   const range = spanOf(reliance.places[0], reliance.places[reliance.places.length - 1]);
   const mode = state.mode || DATA.modes[0];
-  const plain = !state.q && !reliance.places.some((place) => COLUMNS[place].run);
+  const plain = !state.q && !COLUMNS.some(({ run }) => run);
   return answer(
     "rely",
     `Torch ${range}${DATA.modes.length > 1 ? `, ${mode}` : ""}: of ${counted(total, "clause", "clauses")} ${counts}.`,
+    unknownView(reliance.unknown, mode),
     ...groups.map(([status, list]) => groupView(DATA.statuses[status][Number(list.length > 1)], list, (one) => statusView(one, status, mode), MANY[status] || 25)),
     leftOutView(reliance.leftOut),
     plain ? terminalView(relyWords(state)) : null,
   );
+}
+
+/** Name the releases of the range on which the mode was not measured: nothing is said of them. */
+function unknownView(unknown, mode) {
+  if (!unknown.length) return null;
+  return el("p", { class: "left-out", text: `Not measured in ${mode}: torch ${spanOf(unknown[0], unknown[unknown.length - 1])}.` });
 }
 
 /** What changes, and what is otherwise everywhere, is why you ask: these lists are open however long they are. */
@@ -72,7 +83,7 @@ function statusView({ id, spans }, status, mode) {
   const clause = DATA.clauses[id];
   const label = NOT_TRUE[status] && el("span", { class: "label", text: NOT_TRUE[status] });
   const list = spans.map(({ first, last, cell }) =>
-    el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }), cellView(clause, cell, forceOf(clause)[first], sinceOf(clause, mode, first))));
+    el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }, sameMark(id, mode, first, last)), cellView(clause, cell, forceOf(clause)[first], sinceOf(clause, mode, first))));
   const opened = status !== "holds" || clause.readings.some(({ headline, says }) => headline && says !== clause.says);
   return el("li", {}, label, label ? " " : "", clauseLink(id), " ", el("code", { text: id }), ...hintsOf(clause), opened ? el("ul", { class: "spans" }, ...list) : null);
 }

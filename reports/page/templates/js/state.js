@@ -5,7 +5,7 @@ const FIELDS = {
   rely: ["from", "to", "mode", "chapter", "api", "clause", "q", "tutorial"],
   upgrade: ["from", "from-mode", "to", "to-mode", "chapter", "api", "clause", "q", "tutorial"],
   build: [],
-  why: [],
+  why: ["symptom"],
   scope: [],
   modes: [],
   disagreements: [],

@@ -59,9 +59,9 @@ function wayBetween(from, to) {
   const places = COLUMNS.map((_, place) => place).filter((place) => low < place && place < high && !COLUMNS[place].run);
   if (from > to) places.reverse();
   return (id, mode) => ({
-    key: COLUMNS[to].key,
+    key: COLUMNS[to].label,
     back: from > to,
-    between: places.map((place) => [COLUMNS[place].key, cellOn(DATA.clauses[id], mode, place)]),
+    between: places.map((place) => [COLUMNS[place].label, cellOn(DATA.clauses[id], mode, place)]),
   });
 }
 
