@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from fixtures.rules import RULES
+from fixtures.rules.rule import Rule
 from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
@@ -22,6 +24,7 @@ from reports.data.scope import LINE, tested
 from reports.data.sources import link
 from reports.data.statements import IN_WORDS, statement
 from reports.data.strict import ANSWERS_FORMAT
+from reports.data.table import RULE
 from reports.page.programs import asked_by, example
 from reports.verbs.verb import add_verb
 
@@ -233,10 +236,26 @@ def _linked(source: str) -> str:
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 
+def rule_as_text(atlas: Atlas, mode: str, rule: Rule) -> str:
+    """Return what `affects --mode` names MODE.RULE: what a mode does otherwise than eager, and in which clauses."""
+    newest = atlas.columns[-1]
+    cells = ((name, atlas.cell(name, newest, mode)) for name in atlas.clauses)
+    those = [name for name, cell in cells if cell.deviation == RULE + rule.name]
+    clauses = forms.counted(len(those), "clause", "clauses")
+    lines = [f"{mode}.{rule.name}  {rule.says}", "", f"what the mode {mode} does otherwise than eager"]
+    lines += [f"torch: {rule.torch or 'all that have the mode'}", f"source: {rule.ref}"]
+    lines += ["", f"on torch {newest.label} plans of {clauses} show it", *(f"  {name}" for name in those)]
+    return "\n".join([*lines, "", f"the smallest plan that shows it: {rule.witness!r}"]) + "\n"
+
+
 def add_parser(sub: Any) -> None:
     """Add the verb to the command line."""
     parser = add_verb(sub, "explain", run, "one clause in full: readings, releases, source, test", EPILOG, __doc__)
-    parser.add_argument("clause", metavar="CLAUSE", help="the id of a clause: chapter.topic.point")
+    parser.add_argument(
+        "clause",
+        metavar="CLAUSE",
+        help="the id of a clause, chapter.topic.point, or of what a mode does otherwise, mode.name",
+    )
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--example", action="store_true", help="only its example: a program that needs torch only")
     forms.add_format(only, FORMS)
@@ -247,6 +266,11 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the explanation, or the example."""
     atlas = read_atlas(args)
+    mode, _, name = args.clause.partition(".")
+    rule = next((one for one in RULES.get(mode, ()) if one.name == name), None)
+    if rule is not None:
+        sys.stdout.write(rule_as_text(atlas, mode, rule))
+        return 0
     clause = clause_named(atlas, args.clause)
     if args.example:
         sys.stdout.write(example(shown_by(clause)))

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from fixtures.rules import RULES
 from reports.__main__ import main
 from reports.data.names import near
 from suites.selfcheck import synthetic
@@ -208,3 +209,11 @@ def test_an_unknown_verb_or_choice_is_answered_in_one_line(capsys, arguments, sa
 def test_diff_guesses_versions_too(verdicts, capsys):
     assert call(verdicts, "diff", "torch1.13", "2.1") == 2
     assert "2.1: no such version is recorded; did you mean 2.15?" in capsys.readouterr().err
+
+
+def test_what_a_mode_does_otherwise_is_explained_by_the_name_that_affects_gives(verdicts, capsys):
+    (rule,) = (one for one in RULES["checkpoint"] if one.name == "again")
+    assert call(verdicts, "explain", "checkpoint.again") == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"checkpoint.again  {rule.says}\n")
+    assert repr(rule.witness) in out
