@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from fixtures.families import KINDS
 from reports.data import forms
@@ -55,6 +53,8 @@ class Entry:
     otherwise: int = 0
     rules: tuple[Rule, ...] = ()
     stated: tuple[str, ...] = ()
+    #: What the mode does in programs about which these clauses promise nothing.
+    besides: tuple[Rule, ...] = ()
 
     @property
     def words(self) -> str:
@@ -78,7 +78,7 @@ class ByMode:
         """The sentences of all rules in it, by mode and name."""
         found: dict[str, dict[str, str]] = {}
         for entry in (entry for row in self.rows for entry in row):
-            for rule in entry.rules:
+            for rule in (*entry.rules, *entry.besides):
                 found.setdefault(entry.mode, {})[rule.name] = rule.says
         return found
 
@@ -120,22 +120,37 @@ def in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
         for name, clause in atlas.measured.items()
         if api in clause.about and (name, column.key, mode) in atlas.cells
     }
-    seen = {name: cell for name, cell in cells.items() if cell.verdict in ("conforms", "deviates")}
+    # What compares whole plans with the model promises nothing: where it is otherwise is beyond what sentences promise.
+    checks = {name: cells.pop(name) for name in list(cells) if name in atlas.checks}
+    seen = {
+        name: cell
+        for name, cell in cells.items()
+        if cell.verdict in ("conforms", "deviates") and not any(api in one.unplayed for one in cell.besides)
+    }
     if not seen:
         refused = any(cell.verdict == "refused" for cell in cells.values())
         return Entry(api, mode, REFUSED if refused else NOTHING, len(cells) if refused else 0)
     other = {name: cell for name, cell in seen.items() if otherwise(cell)}
-    count = Counter((cell.deviation or "", cell.note) for cell in other.values())
-    rules = tuple(
-        Rule(name.removeprefix(RULE) or UNDECLARED, says, number, _first(atlas, other, name))
-        for (name, says), number in count.most_common()
+    rules = _rules(atlas, ((name, cell.deviation or "", cell.note) for name, cell in other.items()))
+    beside = [(name, one.rule, one.says) for name, cell in seen.items() for one in cell.besides if one.rule]
+    beside += [(name, cell.deviation or "", cell.note) for name, cell in checks.items() if otherwise(cell)]
+    return Entry(api, mode, OTHER if other else SAME, len(seen), len(other), rules, besides=_rules(atlas, beside))
+
+
+def _rules(atlas: Atlas, found: Iterable[tuple[str, str, str]]) -> tuple[Rule, ...]:
+    """Return the rules of clauses, each with its name and a sentence, the most frequent first."""
+    clauses: dict[tuple[str, str], list[str]] = {}
+    for name, rule, says in found:
+        clauses.setdefault((rule, says), []).append(name)
+    return tuple(
+        Rule(
+            rule.removeprefix(RULE) or UNDECLARED,
+            says,
+            len(names),
+            min((name for name in names if name in atlas.clauses), default=""),
+        )
+        for (rule, says), names in sorted(clauses.items(), key=lambda each: -len(each[1]))
     )
-    return Entry(api, mode, OTHER if other else SAME, len(seen), len(other), rules)
-
-
-def _first(atlas: Atlas, cells: dict[str, Any], deviation: str) -> str:
-    those = (name for name, cell in cells.items() if (cell.deviation or "") == deviation and name in atlas.clauses)
-    return min(those, default="")
 
 
 def _stated(atlas: Atlas, api: str, topic: str) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+import dataclasses
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -130,7 +131,7 @@ def _tested(table: Table, runs: Iterable[Run], before: Iterable[Recorded]) -> Ta
             same = found[name].digest == run.clauses[name].digest
             if mode == "eager" and same and line.get("beyond") is not None:
                 found[name] = found[name].tested(line["beyond"])
-    return Table(table.suite, found, table.modes)
+    return dataclasses.replace(table, clauses=found)
 
 
 def _without(old: Recorded, gone: Iterable[str]) -> Recorded:
