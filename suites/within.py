@@ -31,7 +31,6 @@ from fixtures.plan.grammar import Plan
 from fixtures.play.trace import Trace
 from fixtures.rules import EXCLUSIONS, RULES
 from fixtures.rules.compiled import COMPILED
-from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import FOLDER, read
 from suites.deviations import CAUSES
 from suites.examples import import_for_newest
@@ -98,7 +97,7 @@ class Asked:
         return [one for one in found if isinstance(one, Plan)]
 
     def rows(self, mode: Any) -> Rows:
-        """What is to be said of the clause in a mode, on the releases where it was measured; neighbours alike as one."""
+        """What is to be said of the clause in a mode where it was measured; neighbours alike as one."""
         found: Rows = []
         for minors in self.alike(mode):
             said = self.said(mode, minors)
@@ -298,7 +297,7 @@ def of_clause(name: str) -> Dict[str, Rows]:
 
 
 def asked_of(clause: Clause) -> bool:
-    """Whether modes are asked what a clause says: where it draws plans, and says more than that a plan is as the model."""
+    """Whether modes are asked what a clause says: it draws plans, and does not only compare them with the model."""
     return clause.plays and not clause.checks_model
 
 
@@ -343,9 +342,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m suites.within",
         description="Ask the models what each mode does otherwise within what clauses promise, and keep it.",
-        epilog=f"exit status: 0 made (or as kept), 1 another one is kept, 2 no such clause. {REPORTS} rely --mode reads it.",
+        epilog="exit status: 0 made (or as kept), 1 another one is kept, 2 no such clause.",
     )
-    parser.add_argument("--all", action="store_true", help="make all anew, not only what is stale (8 minutes)")
+    parser.add_argument("--all", action="store_true", help="make all anew, not only what is stale (10 minutes)")
     parser.add_argument("--check", action="store_true", help="compare with what is kept, and write nothing")
     parser.add_argument("clauses", nargs="*", metavar="PREFIX", help="clauses by the beginning of their ids")
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 """What a mode does otherwise within what a clause promises, and what lies outside: for readers, who ask no model.
 
-The verdict of a cell in a mode says by which rule any plan is otherwise. `python -m suites.within` asks the models which
-of these plans are within a usual program and what the sentence names, and keeps it next to the clauses.
+The verdict of a cell in a mode says by which rule any plan is otherwise. `python -m suites.within` asks the models
+which of these plans are within a usual program and what the sentence names, and keeps it next to the clauses.
 """
 
 from __future__ import annotations

@@ -150,7 +150,16 @@ def compare(
             changes.append(Change(clause, *modes, record, _side(record, old), _side(record, new), since, back))
     changes.sort(key=_worst_first)
     passing.sort(key=_worst_first)
-    return Diff(before.name, after.name, tuple(changes), tuple(passing), same, unseen, choice.left_out, dict(besides.most_common()))
+    return Diff(
+        before.name,
+        after.name,
+        tuple(changes),
+        tuple(passing),
+        same,
+        unseen,
+        choice.left_out,
+        dict(besides.most_common()),
+    )
 
 
 def _worst_first(one: Change | Passing) -> tuple[Any, ...]:

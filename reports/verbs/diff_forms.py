@@ -30,7 +30,8 @@ PASSING = "come and go between the two"
 BESIDES = "the same within what the sentence promises, and not beyond it"
 EPILOG = f"""{CLAUSES}
 exit status: 0 nothing has the effect of --min-effect or a worse one, 1 something has, 2 the question cannot be
-answered: there is no such thing, or none of the clauses is measured on both; what comes and goes between the two does not count.
+answered: there is no such thing, or none of the clauses is measured on both; what comes and goes between
+the two does not count.
 example: python -m reports diff 1.13 2.15 --api register_hook --min-effect error"""
 
 

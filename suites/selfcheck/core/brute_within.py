@@ -1,7 +1,8 @@
-"""What is kept of modes within what clauses promise, by brute force, both ways: python -m suites.selfcheck.core.brute_within.
+"""What is kept of modes within what clauses promise, by brute force, both ways.
 
-Where a sentence is said not to hold in a mode, a plan inside shows it. Where it is said to hold, other plans inside than
-those of which that was made agree, in the models. All of it takes an hour: name clauses, or ask for a sample of so many.
+`python -m suites.selfcheck.core.brute_within` asks: where a sentence is said not to hold in a mode, a plan inside shows
+it; where it is said to hold, other plans inside than those of which that was made agree, in the models. All of it takes
+an hour: name clauses, or ask for a sample of so many.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def faults(name: str) -> Iterator[str]:
         for mode in within.modes():
             for minors in made.alike(mode):
                 said = within.said_on(kept.get(mode.name, []), minors[-1])
-                yield from (f"{name} [{mode.name}, {minors[-1]}]: {one}" for one in wrong(made, fresh, mode, minors[-1], said))
+                yield from (
+                    f"{name} [{mode.name}, {minors[-1]}]: {one}" for one in wrong(made, fresh, mode, minors[-1], said)
+                )
 
 
 def wrong(made: Any, fresh: Any, mode: Any, minor: str, said: dict[str, Any]) -> Iterator[str]:

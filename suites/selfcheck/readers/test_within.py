@@ -14,9 +14,7 @@ from suites.selfcheck import synthetic, synthetic_cells
 
 NAMES = ("input.a.beside", "input.a.few", "input.a.found", "input.a.inside", "input.a.none", "input.a.part")
 TABLE = {
-    name: synthetic_cells.clause(
-        name, about=["register_forward_hook", "register_hook"], readings=("always",)
-    )
+    name: synthetic_cells.clause(name, about=["register_forward_hook", "register_hook"], readings=("always",))
     for name in NAMES
 }
 SAYS = {name: found["says"] for name, found in TABLE.items()}
