@@ -100,7 +100,7 @@ class Statement:
         known = ("not declared" * self.new, self.cause, self.reason.rstrip("."), self.ref)
         why = "; ".join(part for part in known if part)
         said = f"{self.answer}{effect}" + (f": {self.says}" if self.says else "") + (f" [{why}]" if why else "")
-        return "; ".join((said, *self.besides))
+        return "; ".join((said.removesuffix("."), *self.besides)) if self.besides else said
 
     def plain(self) -> dict[str, Any]:
         """The statement as plain data; what is empty is left out."""
