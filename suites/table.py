@@ -16,7 +16,9 @@ from suites.deviations import CAUSES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 APART = ("selfcheck", "timing")
-FORMAT = 2
+FORMAT = 3
+#: What each mode does otherwise within what clauses promise: `python -m suites.within` makes it.
+WITHIN = ROOT / "suites" / "within.json"
 NEWEST = "1000"  # no text of a clause depends on the torch that it is read for
 
 
@@ -42,7 +44,8 @@ def table() -> Dict[str, Any]:
         }
         for mode in {**RULES, **EXCLUSIONS}
     }
-    return {"format": FORMAT, "suite": SUITE, "clauses": clauses, "modes": modes}
+    within = json.loads(WITHIN.read_text(encoding="utf-8"))["clauses"] if WITHIN.exists() else {}
+    return {"format": FORMAT, "suite": SUITE, "clauses": clauses, "modes": modes, "within": within}
 
 
 if __name__ == "__main__":

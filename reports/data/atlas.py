@@ -19,6 +19,7 @@ from reports.data.runfile import Run, is_release, run_key
 from reports.data.strict import BadInput
 from reports.data.table import Table
 from reports.data.verdicts import Recorded
+from reports.data.within import within
 from reports.data.wording import kept, worded
 
 VERDICT_NAMES = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
@@ -165,7 +166,7 @@ def including(table: Table, runs: Iterable[Run]) -> Table:
 def recorded_cells(recorded: Recorded, table: Table) -> dict[Key, Cell]:
     """Return the recorded cells of the clauses, those of an older text as unseen."""
     found = {
-        (clause, mode): _seen(cell, table.clauses[clause], mode, table)
+        (clause, mode): _seen(cell, table.clauses[clause], mode, recorded.version, table)
         for clause, modes in recorded.cells.items()
         if clause in table.clauses
         for mode, cell in modes.items()
@@ -176,21 +177,26 @@ def recorded_cells(recorded: Recorded, table: Table) -> dict[Key, Cell]:
 def run_cells(run: Run, table: Table) -> dict[Key, Cell]:
     """Return the cells of a run, those of an older text as unseen."""
     found = {
-        (clause, mode): _seen(kept(cell, run.clauses[clause], mode, table), table.clauses[clause], mode, table)
+        (clause, mode): _seen(
+            kept(cell, run.clauses[clause], mode, table), table.clauses[clause], mode, run.version, table
+        )
         for (clause, mode), cell in run.cells.items()
         if clause in table.clauses
     }
     return {**found, **answers(found, table.clauses)}
 
 
-def _seen(cell: Cell, clause: Clause, mode: str, table: Table) -> Cell:
-    """Return a cell in words; unseen where another text was measured, or a mode had no plan to ask torch with."""
+def _seen(cell: Cell, clause: Clause, mode: str, version: Version, table: Table) -> Cell:
+    """Return a cell in words; unseen where another text was measured, or a mode had no plan to ask torch with.
+
+    In a mode it is about a usual program and what the sentence names.
+    """
     if cell.digest != clause.digest:
         return OUTDATED
     found = worded(cell, clause, mode, table)
     if found.verdict == "refused" and found.note.startswith((NO_PLAN, NEEDS)):
         return Cell("unseen", note=found.note)
-    return found
+    return within(found, clause, mode, version, table) if clause.id in table.within else found
 
 
 def _keyed(key: str, cells: Mapping[Key, Cell]) -> dict[tuple[str, str, str], Cell]:

@@ -5,10 +5,8 @@ What a run does not have is told of the release that is recorded.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fixtures.families import KINDS
 from reports.data import forms
@@ -76,6 +74,8 @@ class Entry:
     rules: tuple[Rule, ...] = ()
     stated: tuple[str, ...] = ()
     torch: str = ""
+    #: What the mode does in programs about which these clauses promise nothing.
+    besides: tuple[Rule, ...] = ()
 
     @property
     def words(self) -> str:
@@ -148,22 +148,38 @@ def in_mode(atlas: Atlas, column: Column, api: str, mode: str) -> Entry:
         for name, clause in atlas.measured.items()
         if api in clause.about and (name, column.key, mode) in atlas.cells
     }
-    seen = {name: cell for name, cell in cells.items() if cell.verdict in ("conforms", "deviates")}
+    # What compares whole plans with the model promises nothing: where it is otherwise is beyond what sentences promise.
+    checks = {name: cells.pop(name) for name in list(cells) if name in atlas.checks}
+    seen = {
+        name: cell
+        for name, cell in cells.items()
+        if cell.verdict in ("conforms", "deviates") and not any(api in one.unplayed for one in cell.besides)
+    }
     if not seen:
         refused = any(cell.verdict == "refused" for cell in cells.values())
         return Entry(api, mode, REFUSED, len(cells), torch=column.label) if refused else Entry(api, mode, NOTHING)
     other = {name: cell for name, cell in seen.items() if otherwise(cell)}
-    count = Counter((cell.deviation or "", cell.note) for cell in other.values())
-    rules = tuple(
-        Rule(name.removeprefix(RULE) or UNDECLARED, says, number, _first(atlas, other, name))
-        for (name, says), number in count.most_common()
+    rules = _rules(atlas, ((name, cell.deviation or "", cell.note) for name, cell in other.items()))
+    beside = [(name, one.rule, one.says) for name, cell in seen.items() for one in cell.besides if one.rule]
+    beside += [(name, cell.deviation or "", cell.note) for name, cell in checks.items() if otherwise(cell)]
+    answer, besides = OTHER if other else SAME, _rules(atlas, beside)
+    return Entry(api, mode, answer, len(seen), len(other), rules, torch=column.label, besides=besides)
+
+
+def _rules(atlas: Atlas, found: Iterable[tuple[str, str, str]]) -> tuple[Rule, ...]:
+    """Return the rules of clauses, each with its name and a sentence, the most frequent first."""
+    clauses: dict[tuple[str, str], list[str]] = {}
+    for name, rule, says in found:
+        clauses.setdefault((rule, says), []).append(name)
+    return tuple(
+        Rule(
+            rule.removeprefix(RULE) or UNDECLARED,
+            says,
+            len(names),
+            min((name for name in names if name in atlas.clauses), default=""),
+        )
+        for (rule, says), names in sorted(clauses.items(), key=lambda each: -len(each[1]))
     )
-    return Entry(api, mode, OTHER if other else SAME, len(seen), len(other), rules, torch=column.label)
-
-
-def _first(atlas: Atlas, cells: dict[str, Any], deviation: str) -> str:
-    those = (name for name, cell in cells.items() if (cell.deviation or "") == deviation and name in atlas.clauses)
-    return min(those, default="")
 
 
 def _stated(atlas: Atlas, api: str, topic: str) -> Entry:

@@ -12,6 +12,25 @@ BARE = 3  # a recorded cell with only its verdict, reading and digest
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What a mode does outside of what a sentence promises: for such programs this is so, by the rule of that name."""
+
+    rule: str
+    words: str
+    says: str
+
+    @property
+    def unplayed(self) -> list[str]:
+        """The APIs that the mode plays no plan with, where that is what it says."""
+        return [] if self.rule else self.words.split(" and ")
+
+    @property
+    def text(self) -> str:
+        """The whole for a reader."""
+        return f"for {self.words}: {self.says}"
+
+
+@dataclass(frozen=True)
 class Cell:
     """What is known of one clause on one torch in one mode; `digest` is of the text of the clause that was measured."""
 
@@ -28,6 +47,8 @@ class Cell:
     restamped: bool = False
     #: What its plans need that the torch lacks in the mode: dotted names, and exclusions of the mode.
     lacks: tuple[str, ...] = ()
+    #: What a mode does outside of what the sentence promises: never recorded, see `within.py`.
+    besides: tuple[Beside, ...] = ()
 
     @classmethod
     def of_line(cls, line: Mapping[str, Any], digest: str) -> Cell:

@@ -52,7 +52,7 @@ def spans(atlas: Atlas, clause: str, mode: str, columns: Iterable[Column] | None
 
     def same(column: Column) -> tuple[Any, ...]:
         cell = atlas.cell(clause, column, mode)
-        return cell.state, cell.declared, cell.note
+        return cell.state, cell.declared, cell.note, cell.besides
 
     found = []
     for _, together in neighbours(chosen, same):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from fixtures.clause.clause import EFFECTS
 from reports.data.cell import BROKEN, Cell
@@ -76,6 +77,8 @@ class Statement:
     detail: str = ""
     new: bool = False
     cause: str = ""
+    #: What a mode does outside of what the sentence promises.
+    besides: tuple[str, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -98,13 +101,15 @@ class Statement:
         effect = f" ({IN_WORDS[self.effect]})" if self.effect != "none" and not self.good else ""
         known = ("not written down by us" * self.new, self.cause, self.reason.rstrip("."), self.ref)
         why = "; ".join(part for part in known if part)
-        return f"{self.answer}{effect}" + (f": {self.says}" if self.says else "") + (f" [{why}]" if why else "")
+        said = f"{self.answer}{effect}" + (f": {self.says}" if self.says else "") + (f" [{why}]" if why else "")
+        return "; ".join((said.removesuffix("."), *self.besides)) if self.besides else said
 
-    def plain(self) -> dict[str, str]:
+    def plain(self) -> dict[str, Any]:
         """The statement as plain data; what is empty is left out."""
         found = {"says": self.says, "answer": self.answer, "effect": self.effect}
         more = {"detail": self.detail, "cause": self.cause, "reason": self.reason, "ref": self.ref}
-        return {**found, **{name: value for name, value in more.items() if value}}
+        besides = {"besides": list(self.besides)} if self.besides else {}
+        return {**found, **{name: value for name, value in more.items() if value}, **besides}
 
 
 def in_contrast(before: Statement, after: Statement) -> tuple[str, str]:
@@ -135,7 +140,7 @@ def effect_between(statements: Sequence[Statement]) -> str:
 def statement(clause: Clause, cell: Cell) -> Statement:
     """Return what the clause says in this cell."""
     if cell.verdict == "conforms":
-        return _reading(clause, cell.reading)
+        return replace(_reading(clause, cell.reading), besides=tuple(one.text for one in cell.besides))
     if cell.declared:
         for one in clause.deviations:
             if cell.deviation == one.name:

@@ -26,7 +26,7 @@ from reports.data.strict import BadInput, parse, read_bytes, write_atomic
 ROOT = Path(__file__).parents[2]
 #: What it is called where it lies next to the folder of the verdicts: in a wheel, and in tests.
 NAME = "table.json"
-SOURCES = ("suites", "fixtures")
+SOURCES = ("suites", "fixtures", "suites/within.json")
 NOT_MEASURED = ("suites/selfcheck/", "suites/timing/")
 #: How the deviation of a cell begins that a rule of its mode explains.
 RULE = "rule "
@@ -39,6 +39,8 @@ class Table:
     suite: str
     clauses: Clauses
     modes: Mapping[str, Mapping[str, list[dict[str, str]]]] = field(default_factory=dict)
+    #: What modes do otherwise within what clauses promise: clause -> [its digest, mode -> rows], see `within.py`.
+    within: Mapping[str, Any] = field(default_factory=dict)
 
     @functools.cached_property
     def rules(self) -> dict[tuple[str, str], str]:

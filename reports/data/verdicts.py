@@ -65,7 +65,7 @@ def read_table(folder: Path = VERDICTS) -> Table:
         for clause, held in _document(folder / name, "verdicts.schema.json")["clauses"].items():
             if clause in records and "beyond" in held:
                 records[clause] = {**records[clause], "beyond": held["beyond"]}
-    return Table(found["suite"], read_clauses(records), found["modes"])
+    return Table(found["suite"], read_clauses(records), found["modes"], found.get("within", {}))
 
 
 def read_recorded(folder: Path = VERDICTS) -> list[Recorded]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -137,7 +138,7 @@ def _tested(table: Table, runs: Iterable[Run], before: Iterable[Recorded]) -> Ta
             same = found[name].digest == run.clauses[name].digest
             if mode == "eager" and same and line.get("beyond") is not None:
                 found[name] = found[name].tested(line["beyond"])
-    return Table(table.suite, found, table.modes)
+    return dataclasses.replace(table, clauses=found)
 
 
 def _without(old: Recorded, gone: Iterable[str]) -> Recorded:

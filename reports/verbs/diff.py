@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,8 @@ class Diff:
     same: int
     unseen: int
     left_out: int
+    #: Of those that are the same: what only one side does where the sentence promises nothing, and of how many clauses.
+    besides: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,7 @@ def compare(
     changes: list[Change] = []
     passing: list[Passing] = []
     same = unseen = 0
+    besides: Counter[str] = Counter()
     back = sides[0].version > sides[1].version
     for clause in [name for name in {**before.cells, **after.cells} if name in chosen]:
         old, new = before.cells.get(clause, UNSEEN), after.cells.get(clause, UNSEEN)
@@ -137,6 +141,7 @@ def compare(
         path = [(each.key, each.cells.get(clause, UNSEEN)) for each in between]
         if old.state == new.state:
             same += 1
+            besides.update({one.text for one in {*old.besides} ^ {*new.besides}})
             inside = tuple(_inside(record, path, old))
             if inside:
                 passing.append(Passing(clause, modes[0], record, _side(record, old), inside))
@@ -145,7 +150,16 @@ def compare(
             changes.append(Change(clause, *modes, record, _side(record, old), _side(record, new), since, back))
     changes.sort(key=_worst_first)
     passing.sort(key=_worst_first)
-    return Diff(before.name, after.name, tuple(changes), tuple(passing), same, unseen, choice.left_out)
+    return Diff(
+        before.name,
+        after.name,
+        tuple(changes),
+        tuple(passing),
+        same,
+        unseen,
+        choice.left_out,
+        dict(besides.most_common()),
+    )
 
 
 def _worst_first(one: Change | Passing) -> tuple[Any, ...]:

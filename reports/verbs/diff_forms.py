@@ -27,9 +27,11 @@ from reports.verbs.verb import add_verb
 
 USUAL = "warning"
 PASSING = "come and go between the two"
+BESIDES = "the same within what the sentence promises, and not beyond it"
 EPILOG = f"""{CLAUSES}
 exit status: 0 nothing has the effect of --min-effect or a worse one, 1 something has, 2 the question cannot be
-answered; what comes and goes between the two does not count.
+answered: there is no such thing, or none of the clauses is measured on both; what comes and goes between
+the two does not count.
 example: python -m reports diff 1.13 2.15 --api register_hook --min-effect error"""
 
 
@@ -86,6 +88,8 @@ def as_text(diff: Diff) -> str:
     for one in diff.passing:
         lines += ["", one.clause, f"    on both: {one.ends.statement.words}"]
         lines += [f"    {from_to(first, last)}: {side.statement.words}" for first, last, side in one.inside]
+    if diff.besides:
+        lines += ["", BESIDES, "", *(f"  {line}" for line in _besides(diff))]
     return "\n".join([*lines, *left_out(diff.left_out), "", SCOPE]) + "\n"
 
 
@@ -125,6 +129,7 @@ def as_json(diff: Diff) -> str:
             }
             for one in diff.passing
         ],
+        "besides": dict(diff.besides),
     }
     return json.dumps(document, indent=1) + "\n"
 
@@ -156,7 +161,13 @@ def as_markdown(diff: Diff) -> str:
         between = [f"{from_to(first, last)}: {side.statement.words}" for first, last, side in one.inside]
         row = f"{escaped(one.ends.statement.words)} | {'<br>'.join(map(escaped, between))}"
         lines.append(f"| `{one.clause}` | {row} |")
+    if diff.besides:
+        lines += [f"### {BESIDES[0].upper() + BESIDES[1:]}", "", *(f"- {escaped(line)}" for line in _besides(diff))]
     return "\n".join([*lines, *left_out(diff.left_out)]) + "\n"
+
+
+def _besides(diff: Diff) -> list[str]:
+    return [f"{text} ({forms.counted(count, 'clause', 'clauses')})" for text, count in diff.besides.items()]
 
 
 def _evidence(diff: Diff, change: Change) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -216,10 +227,12 @@ def add_parser(sub: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the difference; 1 when something in it breaks code."""
+    """Print the difference; 1 when something in it breaks code, 2 where nothing could be compared."""
     table, recorded = read_table(args.verdicts), read_recorded(args.verdicts)
     found = compare(
         args.before, args.after, table, recorded, args.mode, args.to_mode, lambda clauses: choose(clauses, args)
     )
     forms.show(above(found, args.min_effect) if args.min_effect else found, FORMS, args.format)
+    if found.unseen and not (found.changes or found.same):
+        return 2
     return 1 if any(bad(change, args.min_effect or USUAL) for change in found.changes) else 0

@@ -27,6 +27,7 @@ def as_text(table: ByMode) -> str:
         for entry in row:
             lines.append(f"  {entry.mode:<{width}}  {entry.words}{_on(table, entry)}")
             lines += [f"  {'':<{width}}    {rule.says}{_for(rule)}" for rule in entry.rules]
+            lines += [f"  {'':<{width}}    beyond: {rule.says}{_for(rule)}" for rule in entry.besides]
             lines += [f"  {'':<{width}}    {', '.join(entry.stated)}"] if entry.stated else []
     return "\n".join(lines) + "\n"
 
@@ -43,7 +44,12 @@ def _for(rule: Rule) -> str:
 def as_json(table: ByMode) -> str:
     """Return the table as JSON."""
     cells = [
-        {**vars(entry), "rules": [vars(rule) for rule in entry.rules], "stated": list(entry.stated)}
+        {
+            **vars(entry),
+            "rules": [vars(rule) for rule in entry.rules],
+            "stated": list(entry.stated),
+            "besides": [vars(rule) for rule in entry.besides],
+        }
         for row in table.rows
         for entry in row
     ]

@@ -23,7 +23,7 @@ from reports.verbs.verb import add_verb
 
 EPILOG = f"""{CLAUSES}
 exit status: 0 the sentences of all these clauses are true on every release of the range, 1 some are not,
-2 the question cannot be answered.
+2 the question cannot be answered: there is no such thing, or what is measured does not tell.
 example: python -m reports rely --from 2.0 --to 2.15 --api register_full_backward_hook"""
 
 #: The chapter about programs that torch runs in another way.
@@ -54,6 +54,11 @@ class Status:
     def rank(self) -> int:
         """How bad the worst is that torch does where the clause's own sentence is not true; only absent is least."""
         return min(span.statement.weight for span in self.spans if not span.statement.good)
+
+    @property
+    def known_otherwise(self) -> bool:
+        """Whether its sentence is known not to be true on one of the releases."""
+        return any(not span.statement.good and span.statement.answer != "unseen" for span in self.spans)
 
     @property
     def sentence(self) -> str:
@@ -92,6 +97,11 @@ class Reliance:
     def relied(self) -> bool:
         """Whether every clause holds and promises something with these words, and the mode is known on each release."""
         return not self.unknown and len(self.of("holds")) == len(self.clauses)
+
+    @property
+    def told(self) -> bool:
+        """Whether a clause is known not to be true on a release, or to promise nothing with these words."""
+        return bool(self.silent) or any(one.known_otherwise for one in self.clauses)
 
     def of(self, status: str) -> list[Status]:
         """Return the clauses of this group; of those that change, those with the worst effect first.
@@ -144,9 +154,8 @@ def status_of(atlas: Atlas, clause: str, mode: str, columns: tuple[Column, ...])
 def otherwise(one: Status) -> list[str]:
     """Return in lines on which releases torch does something else; those that have no such hook are left out."""
     there = [span for span in one.spans if span.cell.verdict != "absent"]
-    good = {span.statement.says for span in there if span.statement.good}
-    lines = timeline(there)
-    return [f"torch {when}: {words}" for when, words in lines if not any(words.endswith(says) for says in good)]
+    good = {span.statement.words for span in there if span.statement.good}
+    return [f"torch {when}: {words}" for when, words in timeline(there) if words not in good]
 
 
 def as_text(reliance: Reliance) -> str:
@@ -173,12 +182,24 @@ def more(one: Status) -> list[str]:
     """Return what is said of a clause besides the sentence that may be relied on; its limits come first."""
     hints = one.record.hints
     if one.status == "holds":
-        return hints
+        return [*hints, *besides(one.spans)]
     not_true = f"not true here: {one.says}"
     if one.status == "otherwise":
         return [*hints, replace(one.spans[0].statement, says="").words, not_true]
     lines = [*hints, *(f"{when}: {words}" for when, words in timeline(one.spans))]
     return [*lines, not_true] if one.status == "nowhere" else lines
+
+
+def besides(found: tuple[Span, ...]) -> list[str]:
+    """Return what a mode does where the sentence promises nothing, and on which of these releases."""
+    lines: dict[str, list[Column]] = {}
+    for span in found:
+        for text in span.statement.besides:
+            lines.setdefault(text, []).extend(span.columns)
+    every = sum(len(span.columns) for span in found)
+    return [
+        text if len(on) == every else f"{text} ({from_to(on[0].label, on[-1].label)})" for text, on in lines.items()
+    ]
 
 
 def as_json(reliance: Reliance) -> str:
@@ -260,4 +281,4 @@ def run(args: argparse.Namespace) -> int:
             raise unknown("word of the scope", word, NAMES, f"{REPORTS} scope lists them")
     reliance = rely(atlas, columns, choose(atlas.clauses, args), mode, tuple(args.words))
     forms.show(reliance, FORMS, args.format)
-    return 0 if reliance.relied else 1
+    return 0 if reliance.relied else 1 if reliance.told else 2

@@ -280,11 +280,11 @@ def write_cells(folder, table, cells):
     return Path(folder)
 
 
-def write_table(folder, table, modes=None):
+def write_table(folder, table, modes=None, within=None):
     """Write the clause table where the readers look for that of a folder of verdicts."""
     path = Path(folder).parent / NAME
     path.parent.mkdir(parents=True, exist_ok=True)
-    document = {"format": 2, "suite": "0.1.0", "clauses": table, "modes": modes or {}}
+    document = {"format": 3, "suite": "0.1.0", "clauses": table, "modes": modes or {}, "within": within or {}}
     path.write_text(json.dumps(document), encoding="utf-8")
     return Path(folder)
 
