@@ -18,6 +18,8 @@ from reports.data.forms import counted
 from reports.data.table import RULE, Table
 
 MEASURED = ("conforms", "deviates")
+#: What other modes are next to: nothing is kept of it.
+EAGER = "eager"
 
 
 def within(cell: Cell, clause: Clause, mode: str, version: Version, table: Table) -> Cell:
@@ -27,7 +29,7 @@ def within(cell: Cell, clause: Clause, mode: str, version: Version, table: Table
     """
     digest, modes = table.within.get(clause.id, ("", {}))
     said = _said(modes.get(mode, ()), version)
-    if cell.verdict not in MEASURED or cell.new or not digest or digest != clause.digest:
+    if mode == EAGER or cell.verdict not in MEASURED or cell.new or not digest or digest != clause.digest:
         return cell
     by = said.get("by", "")
     if "plans" in said and not by.startswith(RULE):

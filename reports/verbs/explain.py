@@ -25,10 +25,10 @@ from reports.data.sources import link
 from reports.data.statements import IN_WORDS, statement
 from reports.data.strict import ANSWERS_FORMAT
 from reports.data.table import RULE
+from reports.data.within import EAGER
 from reports.page.programs import asked_by, example
 from reports.verbs.verb import add_verb
 
-EAGER = "eager"
 EPILOG = """exit status: 0 explained, 2 no such clause.
 example: python -m reports explain retain.keep.adds_up --example"""
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.version import Version
 
 from reports.__main__ import main
+from reports.data.cell import Cell
 from reports.data.strict import validate
+from reports.data.verdicts import read_table
+from reports.data.within import within
 from suites.selfcheck import synthetic, synthetic_cells
 
 NAMES = ("input.a.beside", "input.a.few", "input.a.found", "input.a.inside", "input.a.none", "input.a.part")
@@ -110,3 +115,12 @@ def test_modes_counts_what_is_inside(verdicts: Path, capsys: pytest.CaptureFixtu
         "register_hook": (4, 2),
     }
     assert [one["name"] for one in found["register_hook"]["besides"]] == ["Twice"]
+
+
+def test_eager_says_what_is_recorded(verdicts: Path) -> None:
+    """A clause of which something is kept in modes deviates in eager as before."""
+    clause = read_table(verdicts).clauses["input.a.none"]
+    table = replace(read_table(verdicts), within={"input.a.none": (clause.digest, {})})
+    cell = Cell("deviates", "always", declared=True, deviation="a bug", digest=clause.digest)
+    assert within(cell, clause, "eager", Version("2.15"), table) == cell
+    assert within(cell, clause, "parallel", Version("2.15"), table).verdict == "conforms"
