@@ -31,7 +31,8 @@ from fixtures.plan.part import CLASSES
 from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
-from fixtures.show.example import Known, inside, program, shows_typical, typical
+from fixtures.show.example import Known, inside, program
+from fixtures.show.typical import shows_typical, typical
 from suites.deviations import CAUSES
 from suites.table import ROOT, import_files
 
