@@ -105,7 +105,7 @@ def test_most_plans_are_programs_as_a_person_writes_them(folder: Path) -> None:
     shown = {name: text.splitlines() for name, text in texts.items() if "\nlog" not in text}
     assert len(shown) > 0.6 * len(texts)
     counts = sorted(sum(map(bool, lines)) for lines in shown.values())
-    assert counts[len(counts) // 2] <= 20
+    assert counts[len(counts) // 2] <= 25
     assert max(len(line) for lines in shown.values() for line in lines) <= 100
     imports = {line for lines in shown.values() for line in lines if line.startswith(("import ", "from "))}
     assert imports == {"import torch", "import inspect"}
@@ -133,7 +133,8 @@ def test_a_plan_is_shown_without_what_its_test_and_its_kind_do_without(monkeypat
     """A network of its own, other numbers and steps that do nothing for the sentence are left out."""
     net, hook = Leaf("m0", "affine", (1, 1)), Hook("forward", "m0", "h0")
     plan = Plan(net, (Input(1, leaf=False),), (hook, Forward(), Train("m0")))
-    monkeypatch.setattr(typical, "draws", lambda clause, version: ([], [plan, replace(plan, steps=plan.steps[:2])]))
+    without = replace(plan, steps=plan.steps[:2])
+    monkeypatch.setattr(typical, "draws", lambda clause, version: ([], [plan, without, without]))
     monkeypatch.setattr(typical, "held", lambda clause, plan, version: True)
     shown = typical.typical(CLAUSES["output.replacement.none_keeps"], "2.15")
     assert shown == Plan(Leaf("m0", "same"), (Input(3),), (hook, Forward()))
