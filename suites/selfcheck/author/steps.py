@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from fixtures.clause.clause import Clause
 from fixtures.run.naming import REPORTS
 from fixtures.show.bundle import Unfit
-from fixtures.show.example import program, shows_typical, span
+from fixtures.show.example import program, span
+from fixtures.show.typical import shows_typical
 from fixtures.stages.stage import missing
 from reports.data.cell import Cell
 from reports.record.torches import PARTS
