@@ -57,7 +57,9 @@ def document(
         found["code"] = lines.packed(_test(clause.code))
         shown = atlas.clauses[shown_by(name)]
         example = examples.get(shown.id, "")
-        if " ".join(example.split()).startswith(f'"""{shown.id}: {shown.says}'):  # the clause of a run may have another sentence
+        if " ".join(example.split()).startswith(
+            f'"""{shown.id}: {shown.says}'
+        ):  # the clause of a run may have another sentence
             found["example"] = lines.packed(example)
         found["source"] = [sources.index(source) for source in clause.source]
         found["apis"] = [apis.index(api) for api in sorted(clause.asked_as)]
