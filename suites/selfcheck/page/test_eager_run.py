@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def made(tmp_path_factory):
     missing = cells[-1]
     lines = [line for line in lines[:-1] if line is not missing]
     lines.append(synthetic.footer([cell for cell in cells if cell is not missing]))
-    page = build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
+    page: Any = build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
     page.other, page.missing, page.same = other["clause"], missing["clause"], conforming[1]["clause"]
     page.compiled = {cell["clause"] for cell in [*conforming, other]}
     return page

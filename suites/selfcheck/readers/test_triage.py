@@ -191,7 +191,7 @@ def test_the_first_difference_is_said_in_words(kind: str, expected: Any, observe
 
 def test_a_failure_without_traces_is_said_in_words_too() -> None:
     changed = "the verdict has changed: a is recorded, and this torch gives b; look"
-    for more, said in (
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"verdict": "crashed"}, "the process died"),
         ({"verdict": "hung"}, "it did not end"),
         (
@@ -199,7 +199,8 @@ def test_a_failure_without_traces_is_said_in_words_too() -> None:
             "the verdict has changed: a is recorded, and this torch gives b",
         ),
         ({"verdict": "unseen", "note": "it is stale", "evidence": None}, "it is stale"),
-    ):
+    )
+    for more, said in cases:
         assert in_words(cell("a.b.c", **more)) == said
 
 
