@@ -165,8 +165,9 @@ def including(table: Table, runs: Iterable[Run]) -> Table:
 
 def recorded_cells(recorded: Recorded, table: Table) -> dict[Key, Cell]:
     """Return the recorded cells of the clauses, those of an older text as unseen."""
+    version = recorded.version
     found = {
-        (clause, mode): _seen(cell, table.clauses[clause], mode, recorded.version, table)
+        (clause, mode): _seen(cell, table.clauses[clause], mode, version, table)
         for clause, modes in recorded.cells.items()
         if clause in table.clauses
         for mode, cell in modes.items()
@@ -176,10 +177,9 @@ def recorded_cells(recorded: Recorded, table: Table) -> dict[Key, Cell]:
 
 def run_cells(run: Run, table: Table) -> dict[Key, Cell]:
     """Return the cells of a run, those of an older text as unseen."""
+    version = run.version
     found = {
-        (clause, mode): _seen(
-            kept(cell, run.clauses[clause], mode, table), table.clauses[clause], mode, run.version, table
-        )
+        (clause, mode): _seen(kept(cell, run.clauses[clause], mode, table), table.clauses[clause], mode, version, table)
         for (clause, mode), cell in run.cells.items()
         if clause in table.clauses
     }

@@ -184,7 +184,7 @@ def _rules(atlas: Atlas, found: Iterable[tuple[str, str, str]]) -> tuple[Rule, .
 
 def _stated(atlas: Atlas, api: str, topic: str) -> Entry:
     found = tuple(
-        name for name, clause in atlas.clauses.items() if name.startswith(f"{topic}.") and api in clause.about
+        name for name, clause in atlas.clauses.items() if api in clause.about and name.startswith(f"{topic}.")
     )
     return Entry(api, topic, STATED if found else NOTHING, len(found), stated=found)
 

@@ -6,6 +6,7 @@ which of these plans are within a usual program and what the sentence names, and
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,10 +28,12 @@ def within(cell: Cell, clause: Clause, mode: str, version: Version, table: Table
 
     What torch does otherwise than as declared stays, and so does a cell of a clause of which nothing is kept.
     """
-    digest, modes = table.within.get(clause.id, ("", {}))
-    said = _said(modes.get(mode, ()), version)
-    if mode == EAGER or cell.verdict not in MEASURED or cell.new or not digest or digest != clause.digest:
+    if mode == EAGER or cell.verdict not in MEASURED:
         return cell
+    digest, modes = table.within.get(clause.id, ("", {}))
+    if cell.new or not digest or digest != clause.digest:
+        return cell
+    said = _said(modes.get(mode, ()), version)
     by = said.get("by", "")
     if "plans" in said and not by.startswith(RULE):
         return Cell("unseen", note=_few(said["plans"]))
@@ -50,7 +53,12 @@ def within(cell: Cell, clause: Clause, mode: str, version: Version, table: Table
 
 def _said(rows: Sequence[Any], version: Version) -> Mapping[str, Any]:
     """Return what the last row says that begins with this release or an older one."""
-    return next((said for first, said in reversed(rows) if Version(first).release <= version.release), {})
+    return next((said for first, said in reversed(rows) if _release(first) <= version.release), {})
+
+
+@functools.cache
+def _release(text: str) -> tuple[int, ...]:
+    return Version(text).release
 
 
 def _few(plans: int) -> str:

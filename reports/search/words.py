@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 #: Endings that are left off, each with the fewest letters that must remain.
@@ -24,6 +25,7 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+@functools.cache  # a page asks for some thousand words, each many times
 def stem(word: str) -> str:
     """Return a word without its ending, so that "hooks", "hooked" and "hook" are one; an identifier as it is."""
     if "_" in word:
