@@ -247,8 +247,6 @@ def test_random(subject: Subject, path: str, reentrant: bool, fails: bool, numbe
     source="measured",
     asked="memory leak each step saved_tensors_hooks identity inside activation checkpointing grows never freed",
     needs=(FORMS, STOPS, "torch.autograd.graph.saved_tensors_hooks"),
-    about="saved_tensors_hooks",
-    instead="return x.detach()",
     effect="silent",
     value="the argument only",
     wrong={"never kept": "neither", "always kept": "both"},

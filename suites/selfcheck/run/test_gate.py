@@ -109,10 +109,9 @@ def test_the_exit_status_of_pytest_says_so(tmp_path):
     assert done.returncode == 1
     (case,) = ET.parse(tmp_path / "junit.xml").iter("testcase")
     assert "the verdict has changed" in case[0].attrib["message"]
-    assert f"absent is recorded of torch {VERSION}, and this torch gives conforms;" in done.stdout
+    assert f"absent is recorded of torch {VERSION}, and this torch gives conforms" in done.stdout
     assert f"[{CLAUSE.id}-eager]" in case.attrib["name"]
-    assert f"[{CLAUSE.id}-eager]" in done.stdout.partition("short test summary info")[2]
-    assert f"start here: {CLAUSE.id} [eager]" in done.stdout.partition("short test summary info")[2]
+    assert f"start here: {CLAUSE.id} [eager]" in done.stdout
     (tmp_path / "reports" / "verdicts" / "retain.json").write_text("{", encoding="utf-8")
     done = run(tmp_path, *chosen)
     assert (done.returncode, done.stdout) == (4, "")

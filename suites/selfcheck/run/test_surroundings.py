@@ -101,7 +101,7 @@ def test_a_clone_that_cannot_be_written_is_no_matter(tmp_path: Path) -> None:
     tiny = Tiny(tmp_path / "tiny", good="", bad="assert 1 == 2")
     for name in (".hypothesis", ".pytest_cache", ".benchmarks", "reproducers"):
         (tmp_path / "tiny" / name).touch()
-    status, said = tiny.run("-p", "cacheprovider")
+    status, said = tiny.run("-vv", "-p", "cacheprovider")
     assert (status, tiny.verdicts()) == (1, {"good": "conforms", "bad": "deviates"})
     assert f"no stand-alone script: {tiny.folder}/reproducers/tiny.topic.bad.eager.py cannot be written" in said
 

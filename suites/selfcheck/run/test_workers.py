@@ -227,10 +227,10 @@ def test_a_torch_that_cannot_be_imported_is_one_line(tmp_path: Path) -> None:
     tiny = Tiny(tmp_path / "tiny", first="")
     (tiny.folder / "torch.py").write_text("raise ImportError('libcuda.so: no such file')")
     for options in ((), ("-n1",)):
-        status, said = tiny.run(*options)
+        status, said = tiny.run_with(*options)
         assert (status, tiny.path.exists(), "INTERNALERROR" in said) == (4, False, False), said
         assert said.count("ERROR: torch cannot be imported (libcuda.so: no such file)") == 1
-    status, said = tiny.run("-n1", "--dist=each")
+    status, said = tiny.run_with("-n1", "--dist=each")
     assert (status, "--dist each would judge each cell several times" in said) == (4, True)
 
 
@@ -238,5 +238,5 @@ def test_the_session_that_starts_workers_does_not_import_torch(tmp_path: Path) -
     tiny = Tiny(tmp_path / "tiny", first="")
     probe = "import sys\ndef pytest_unconfigure(config):\n    open(f'{hasattr(config, \"workerinput\")}', 'w').write("
     (tmp_path / "tiny" / "probe.py").write_text(probe + "str('torch' in sys.modules))\n")
-    assert tiny.run("-n2", "-p", "probe")[0] == 0
+    assert tiny.run_with("-n2", "-p", "probe")[0] == 0
     assert [(tmp_path / "tiny" / name).read_text() for name in ("False", "True")] == ["False", "True"]
