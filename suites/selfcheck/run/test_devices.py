@@ -35,7 +35,8 @@ def test_every_tensor_is_made_on_the_device_of_the_run(tmp_path: Path) -> None:
     assert failed == set(NOT_WITH_A_MODE), done.stdout
     made = {line.split()[0] for line in notes.read_text("utf-8").splitlines() if line.endswith("True")}
     ran = {one["clause"] for one in cells if one["verdict"] in ("conforms", "deviates")}
-    assert {name for name in ran - made if not CLAUSES[name].device} == set()
+    # A small program may have no tensor in it; the function that makes those of programs is one.
+    assert {name for name in ran - made if not CLAUSES[name].device and not CLAUSES[name].played} == set()
     assert {name for name in made if CLAUSES[name].device == "none"} == set()
 
 
