@@ -242,7 +242,7 @@ def test_random(subject: Subject, path: str, reentrant: bool, fails: bool, numbe
 @clause(
     "modes.checkpoint.kept_for_ever",
     says="In checkpoint(use_reentrant=False) a pack hook that returns its argument keeps y = x.exp() for ever.",
-    where="a later operation in it saves a tensor, outside the hooks",
+    where="later, outside the hooks, it saves a tensor",
     see="saved.freed.cycle",
     source="measured",
     asked="memory leak each step saved_tensors_hooks identity inside activation checkpointing grows never freed",
