@@ -12,11 +12,12 @@ from collections import Counter
 from fnmatch import fnmatch
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import seed as seeded
 
 from fixtures.clause.clause import CLAUSES
 from fixtures.draw.contract import drawing_for
+from fixtures.draw.only import ONLY_DRAWS
 from fixtures.draw.plans import available
 from fixtures.families import KINDS, TOGETHER
 from fixtures.graph.errors import Inexact, SharedEdit, SharedThaw, SharedUnrecorded, TooLarge, TooMany
@@ -248,13 +249,7 @@ def counted(name: str, number: int, seed: int, contract: Contract) -> Drawn:
     drawn = Drawn(Counter(), Counter())
 
     @seeded(seed)
-    @settings(
-        max_examples=number,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    )
+    @settings(ONLY_DRAWS, max_examples=number)
     @given(plan=CLAUSES[name].function.hypothesis._given_kwargs["plan"])  # type: ignore[attr-defined]
     def collect(plan: Plan) -> None:
         try:

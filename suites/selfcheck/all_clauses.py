@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 
 from fixtures.clause.clause import CLAUSES, Clause
+from fixtures.draw.only import ONLY_DRAWS
 from fixtures.judge.subject import Playable
 from suites.examples import import_suites
 
@@ -26,14 +27,7 @@ def plans_of(clause: Clause, count: int) -> Sequence[Any]:
     """The same of a clause that may be in no table."""
     plans: list[Playable] = []
 
-    @settings(
-        max_examples=count,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    )
+    @settings(ONLY_DRAWS, max_examples=count, derandomize=True)
     @given(plan=clause.function.hypothesis._given_kwargs[clause.played])  # type: ignore[attr-defined]
     def collect(plan: Playable) -> None:
         plans.append(plan)

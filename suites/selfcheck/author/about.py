@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 
 from fixtures.clause.about import GRAD, about, apis, used
 from fixtures.clause.clause import Clause
+from fixtures.draw.only import ONLY_DRAWS
 from fixtures.families import KINDS
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import Plan
@@ -77,15 +78,7 @@ def drawn(one: Clause, wanted: frozenset[str]) -> set[str]:
     found: set[str] = set()
 
     # A test of its own: Hypothesis takes settings only once for each, and a clause is asked about more than once.
-    @settings(
-        max_examples=MANY,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        report_multiple_bugs=False,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    )
+    @settings(ONLY_DRAWS, max_examples=MANY, derandomize=True, report_multiple_bugs=False)
     @given(**function.hypothesis._given_kwargs)
     def note(**arguments: Any) -> None:
         found.update(*(used(each) for each in arguments.values() if isinstance(each, (Plan, Program))))

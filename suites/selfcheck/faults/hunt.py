@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import Phase, settings
 
 from fixtures.clause.clause import CLAUSES, Clause
+from fixtures.draw.only import ONLY_DRAWS
 from fixtures.judge.subject import Subject, TracesDiffer
 from fixtures.judge.verdict import judge
 from fixtures.model.contract import contract_for, installed_version
@@ -62,13 +63,11 @@ def search_of(clause: Clause, examples: int, number: int) -> Iterator[None]:
     before = [getattr(function, name, None) for name in names]
     function._hypothesis_internal_use_seed = number
     function._hypothesis_internal_use_settings = settings(
+        ONLY_DRAWS,
         max_examples=examples,
-        database=None,
-        deadline=None,
         phases=(Phase.explicit, Phase.generate),
         report_multiple_bugs=False,
         print_blob=False,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
     )
     try:
         yield
