@@ -70,7 +70,7 @@ class Atlas:
     #: What only compares whole plans with the model: its cells are evidence, its sentences say nothing to a user.
     checks: Clauses = field(default_factory=dict)
 
-    @property
+    @cached_property
     def measured(self) -> Clauses:
         """All clauses that may have cells."""
         return {**self.clauses, **self.checks}
