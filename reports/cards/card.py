@@ -16,8 +16,7 @@ from pathlib import Path
 from fixtures.families import KINDS
 from reports.data.atlas import Atlas, Column
 from reports.data.by_mode import CALLS, by_mode
-from reports.data.cell import BROKEN
-from reports.data.clause import Clause, need
+from reports.data.clause import Clause
 from reports.data.history import Span, spans, timeline
 from reports.data.statements import Statement
 
@@ -109,7 +108,7 @@ def card(atlas: Atlas, api: str, columns: Sequence[Column], mode: str) -> Card |
                 absent = bool(found) and found[-1].statement.answer == "absent"
                 left["not there" if absent else "not measured"] += 1
     changes.sort(key=lambda change: change[0])
-    torch, first = columns[-1], place(atlas, api)
+    torch, first = columns[-1], atlas.came.get((api, ""), 0)
     there = first <= atlas.columns.index(torch)
     ways = _ways(atlas, api, torch) if there and mode == atlas.modes[0] else ()
     return Card(
@@ -117,12 +116,26 @@ def card(atlas: Atlas, api: str, columns: Sequence[Column], mode: str) -> Card |
         torch.label,
         there,
         atlas.columns[first].label if first else "",
-        next((pair[pair[0] == api] for pair in PAIRS if api in pair), ""),
+        other(api),
         tuple(lines) if there else (),
         tuple(line for _, line in changes) if there else (),
         tuple(ways),
         left if there else {},
     )
+
+
+def shown(atlas: Atlas) -> dict[str, list[str]]:
+    """Return what each group is about, and the APIs of its cards of which the atlas has a clause."""
+    found = {
+        GROUPS[name]: [api for api, parts in cards.items() if any(one in atlas.clauses for one in clauses_of(parts))]
+        for name, cards in groups().items()
+    }
+    return {title: apis for title, apis in found.items() if apis}
+
+
+def other(api: str) -> str:
+    """Return the API that registers the same everywhere, or in one place; "" where there is none."""
+    return next((pair[pair[0] == api] for pair in PAIRS if api in pair), "")
 
 
 def clauses_of(parts: Mapping[str, str | list[str]]) -> list[str]:
@@ -132,23 +145,16 @@ def clauses_of(parts: Mapping[str, str | list[str]]) -> list[str]:
 
 def said(clause: Clause, now: Statement) -> str:
     """Return what is true of a clause, with its limits; nothing where that is not known or there is no such thing."""
-    if not (now.good or now.constant or now.answer in BROKEN):
+    if not now.told:
         return ""
     return f"{now.says if now.good or now.answer in ('otherwise', 'false') else now.words} {clause.limits}".rstrip()
-
-
-def place(atlas: Atlas, api: str, option: str = "") -> int:
-    """Return the place of the first release that has an API, or an option of it; 0 where nothing recorded lacks it."""
-    needing = [one.id for one in atlas.clauses.values() if (api, option) in map(need, one.needs)]
-    known = ([atlas.cell(clause, column, atlas.modes[0]).verdict for clause in needing] for column in atlas.columns)
-    return next((at for at, verdicts in enumerate(known) if set(verdicts) - {"absent", "unseen"}), 0)
 
 
 def call(atlas: Atlas, api: str, torch: Column) -> str:
     """Return how an API is called on a release: without the options that came later."""
     head, _, given = str(table()[api]["call"]).removesuffix(")").partition("(")
     here = atlas.columns.index(torch)
-    kept = [text for text in given.split(", ") if place(atlas, api, text.partition("=")[0]) <= here]
+    kept = [text for text in given.split(", ") if atlas.came.get((api, text.partition("=")[0]), 0) <= here]
     return f"{head}({', '.join(kept).removesuffix(', *')})"
 
 

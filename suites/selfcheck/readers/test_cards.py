@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from reports.__main__ import main
-from reports.cards.card import MOST, PARTS, card, clauses_of, place, table
+from reports.cards.card import MOST, PARTS, card, clauses_of, table
 from reports.data.by_mode import known
 from reports.data.clause import known_apis
 from reports.data.names import read_atlas
@@ -50,7 +50,7 @@ def test_a_card_is_one_screen_on_every_release(atlas):
             found = card(atlas, api, atlas.columns[: at + 1], "eager")
             lines = CARDS["text"](Shown(found, "")).rstrip("\n").split("\n")
             assert len(lines) <= MOST, (api, atlas.columns[at].label)
-            assert (found.torch, found.there) == (atlas.columns[at].label, at >= place(atlas, api))
+            assert (found.torch, found.there) == (atlas.columns[at].label, at >= atlas.came.get((api, ""), 0))
 
 
 def test_a_card_says_what_is_true_on_its_release(atlas):
