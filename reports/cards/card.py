@@ -162,8 +162,12 @@ def _changes(clause: str, found: Iterable[Span]) -> list[tuple[int, Line]]:
     """Return what a clause says on earlier releases than the last, where that is not the same; and how bad it is."""
     known = [span for span in found if span.statement.answer not in ("absent", "unseen")]
     said = {span.statement.words: (span.statement.weight, span.statement.says) for span in known}
-    lines = [(when, *said[words]) for when, words in timeline(known)[:-1]]
-    return [(weight, Line("before", f"torch {when}: {says}", clause)) for when, weight, says in lines]
+    lines = [(when, *said[words]) for when, words in timeline(known)]
+    return [
+        (weight, Line("before", f"torch {when}: {says}", clause))
+        for when, weight, says in lines
+        if says != lines[-1][2]
+    ]
 
 
 def _ways(atlas: Atlas, api: str, torch: Column) -> Iterator[Line]:
