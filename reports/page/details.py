@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from fixtures.clause.usual import NAMES
-from reports.cards.card import PARTS, call, other, shown, table
+from reports.cards.card import PARTS, call, other, parts_of, shown
 from reports.data.atlas import Atlas
 from reports.data.by_mode import in_modes
 from reports.data.claims import shown_by
@@ -98,18 +99,17 @@ def document(
 
 def cards(atlas: Atlas) -> dict[str, Any]:
     """Return the cards that the page has, each with its calls as [how many columns, call] and its clauses as places."""
-    clauses = {name: at for at, name in enumerate(atlas.clauses)}
-    found = {}
+    places, found = {name: at for at, name in enumerate(atlas.clauses)}, {}
     for api in (api for apis in shown(atlas).values() for api in apis):
-        parts = [(begun(title), table()[api][part]) for part, title in PARTS.items() if part in table()[api]]
-        calls = neighbours(atlas.columns, lambda column, api=api: call(atlas, api, column))
+        parts = [(begun(title), parts_of(api)[part]) for part, title in PARTS.items() if part in parts_of(api)]
+        calls = neighbours(atlas.columns, functools.partial(call, atlas, api))
         found[api] = {
             "calls": [[len(columns), words] for words, columns in calls],
             "since": atlas.came.get((api, ""), 0),
             "other": other(api),
             "parts": [
-                [title, chosen if isinstance(chosen, str) else [clauses[name] for name in chosen if name in clauses]]
-                for title, chosen in parts
+                [title, one if isinstance(one, str) else [places[n] for n in one if n in places]]
+                for title, one in parts
             ],
         }
     return found

@@ -19,7 +19,7 @@ from reports.data.neighbours import from_to
 from reports.data.order import order
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
-from reports.verbs.card_forms import CARDS, Shown
+from reports.verbs.card_forms import as_text as card_as_text
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.verbs.verb import add_verb
 
@@ -285,19 +285,11 @@ def run(args: argparse.Namespace) -> int:
         if word not in NAMES:
             raise unknown("word of the scope", word, NAMES, f"{REPORTS} scope lists them")
     reliance = rely(atlas, columns, choose(atlas.clauses, args), mode, tuple(args.words))
-    shown = _card(atlas, args, reliance)
-    if shown:
-        forms.show(shown, CARDS, args.format)
+    more = (args.all, args.begins, args.clauses, args.chapter, args.words, args.tutorial, args.format != "text")
+    one = need(args.api[0]) if len(args.api) == 1 and not any(more) else ("", "")
+    found = None if one[1] else card(atlas, one[0], reliance.columns, mode)
+    if found:
+        forms.show(card_as_text(found, reliance.summary), {"text": str}, "text")
     else:
         forms.show(reliance, FORMS, args.format)
     return 0 if reliance.relied else 1 if reliance.told else 2
-
-
-def _card(atlas: Atlas, args: argparse.Namespace, reliance: Reliance) -> Shown | None:
-    """Return the card of the hook, where somebody asks about one and nothing else; JSON, for programs, is the list."""
-    more = (args.all, args.begins, args.clauses, args.chapter, args.words, args.tutorial)
-    if any(more) or len(args.api) != 1 or args.format not in CARDS:
-        return None
-    api, option = need(args.api[0])
-    found = None if option else card(atlas, api, reliance.columns, reliance.mode)
-    return Shown(found, reliance.summary) if found else None

@@ -23,8 +23,8 @@ const callOf = (calls, place) => calls.find(([count]) => (place -= count) < 0)[1
 function cardLine(id, places) {
   const spans = spansOf(id, DATA.modes[0], places);
   const clause = DATA.clauses[id];
-  const { cell } = spans.at(-1);
-  if (cell.untold) return null;
+  const cell = spans.at(-1)?.cell; // of a run alone nothing may be known
+  if (!cell || cell.untold) return null;
   const said = (one) => one.says ?? clause.says;
   const now = el("a", { href: "#" + id, text: said(cell), onclick: (event) => openListed(event, id) });
   const before = spans.filter((span) => !span.cell.untold && said(span.cell) !== said(cell));
@@ -40,6 +40,6 @@ function cardPart([title, found]) {
 /** Show what becomes of the hook in other ways to run a program: what the view of the modes has of it. */
 function waysOf(api) {
   const box = document.querySelector(`#view-modes [data-api="${api}"]`)?.cloneNode(true);
-  box?.querySelector("h3").replaceChildren(`In other ways to run, on torch ${COLUMNS.findLast(({ run }) => !run).label}`);
+  box?.querySelector("h3").replaceChildren(`In other ways to run, on torch ${byId("view-modes").dataset.torch}`);
   return box;
 }
