@@ -10,7 +10,7 @@ import functools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fixtures.families import KINDS
@@ -65,7 +65,7 @@ class Card:
     lines: tuple[Line, ...] = ()
     ways: tuple[Line, ...] = ()
     before: tuple[Line, ...] = ()
-    left: Mapping[str, int] | None = None
+    left: Mapping[str, int] = field(default_factory=dict)
 
 
 @functools.cache

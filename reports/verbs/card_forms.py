@@ -21,7 +21,7 @@ def as_text(card: Card, summary: str) -> str:
     for line in (*card.lines, *card.ways, *before):
         head, last = HEADS[line.part] if line.part != last else "", line.part
         lines.append(f"{head:<{WIDTH}}{line.says}" + f"  [{line.clause}]" * bool(line.clause))
-    left = [f"{count} {why} on torch {card.torch}" for why, count in (card.left or {}).items()]
+    left = [f"{count} {why} on torch {card.torch}" for why, count in card.left.items()]
     left += [f"{len(card.before) - len(before)} of before"] if before != card.before else []
     lines += [f"lines left out: {', '.join(left)}"] if left else []
     return "\n".join([*lines, f"{summary}; --all lists them", SCOPE]) + "\n"

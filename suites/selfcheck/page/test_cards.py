@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reports.cards.card import card
 from reports.data.atlas import build
 from reports.data.verdicts import read_recorded, read_table
 from suites.selfcheck.page.pages import CONTRAST, OPEN_ALL, SCREENS, Reader, watched
 from suites.selfcheck.page.test_axe import violations
 from suites.selfcheck.page.test_layout import CUT, SIDEWAYS
+from suites.selfcheck.readers.test_cards import card_of
 
 LINES = "all => all.map((line) => [line.querySelector('a').hash.slice(1), line.querySelector('a').textContent])"
 DRAWN = """() => [...byId("card-api").options].map(({ value }) => COLUMNS.map(({ key }) => {
@@ -27,7 +27,7 @@ def test_a_card_says_what_is_printed(browser, recorded):
                 if column.label not in ("1.8", "1.13", "2.15"):
                     continue
                 Reader(page, recorded.url).open(f"#card?api={api}&on={column.label}")
-                wanted, head = card(atlas, api, atlas.columns[: at + 1], "eager"), page.inner_text("#card-said")
+                wanted, head = card_of(atlas, api, atlas.columns[: at + 1]), page.inner_text("#card-said")
                 assert head.startswith(f"{wanted.call}: ")
                 assert ("does not have it" in head) == (not wanted.there)
                 assert head.endswith(f"since torch {wanted.since}.")
@@ -37,9 +37,7 @@ def test_a_card_says_what_is_printed(browser, recorded):
                 assert [says for (_, says), line in zip(lines, told, strict=True) if says not in line.says] == []
                 assert page.locator(".card .hint b").count() == len(wanted.before)
                 left = page.locator("#view-card .left-out").all_inner_texts()
-                assert [int(text.split()[0]) for text in left] == [sum((wanted.left or {}).values())] * bool(
-                    wanted.left
-                )
+                assert [int(text.split()[0]) for text in left] == [sum(wanted.left.values())] * bool(wanted.left)
         drawn = page.evaluate(DRAWN)
     assert {len(counts) for counts in drawn} == {len(atlas.columns)}
     assert all(counts[-1] > 6 for counts in drawn)

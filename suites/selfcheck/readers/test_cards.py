@@ -26,6 +26,13 @@ def atlas():
     return read_atlas(argparse.Namespace(runs=[], verdicts=VERDICTS))
 
 
+def card_of(atlas, api, columns):
+    """Return the card that an API has."""
+    found = card(atlas, api, columns, "eager")
+    assert found is not None
+    return found
+
+
 def test_each_api_has_a_card_and_each_card_an_api(atlas):
     assert set(known(atlas)) <= set(APIS) <= known_apis(atlas.clauses)
 
@@ -36,21 +43,21 @@ def test_a_card_has_all_parts_each_with_clauses_that_are_there_or_the_reason_why
         assert set(PARTS) - OPTIONAL <= set(parts) <= {"call", *PARTS}, api
         named = [name for chosen in parts.values() if isinstance(chosen, list) for name in chosen]
         assert (set(named) - set(atlas.clauses), len(named)) == (set(), len(set(named))), api
-        found = card(atlas, api, atlas.columns, "eager")
+        found = card_of(atlas, api, atlas.columns)
         assert ({line.part for line in found.lines}, dict(found.left)) == (set(parts) - {"call"}, {}), api
 
 
 def test_a_card_is_one_screen_on_every_release(atlas):
     for api in APIS:
         for at, column in enumerate(atlas.columns):
-            found = card(atlas, api, atlas.columns[: at + 1], "eager")
+            found = card_of(atlas, api, atlas.columns[: at + 1])
             assert as_text(found, "").count("\n") <= MOST, (api, column.label)
             assert (found.torch, found.there) == (column.label, at >= atlas.came.get((api, ""), 0))
 
 
 def test_a_card_says_what_is_true_on_its_release(atlas):
     asked = [column for column in atlas.columns if column.label in ("1.8", "1.13", "2.0")]
-    old, middle, new = (card(atlas, "register_full_backward_hook", [column], "eager") for column in asked)
+    old, middle, new = (card_of(atlas, "register_full_backward_hook", [column]) for column in asked)
     told = [{line.clause: line.says for line in one.lines} for one in (old, middle, new)]
     inplace, prepended = "backward.inplace.output", "ordering.registration.prepend_full_backward"
     assert told[0][inplace].startswith("With a full backward hook backward() raises RuntimeError if the output was")
