@@ -13,7 +13,7 @@ from fixtures.judge.unplayed import NEEDS, NO_PLAN
 from fixtures.run.naming import READERS, RUN
 from reports.data.cell import BROKEN, Cell, Key
 from reports.data.claims import answers, sentences
-from reports.data.clause import Clause, Clauses
+from reports.data.clause import Clause, Clauses, need
 from reports.data.merge import check_group
 from reports.data.runfile import Run, is_release, run_key
 from reports.data.strict import BadInput
@@ -70,10 +70,21 @@ class Atlas:
     #: What only compares whole plans with the model: its cells are evidence, its sentences say nothing to a user.
     checks: Clauses = field(default_factory=dict)
 
-    @property
+    @cached_property
     def measured(self) -> Clauses:
         """All clauses that may have cells."""
         return {**self.clauses, **self.checks}
+
+    @cached_property
+    def came(self) -> dict[tuple[str, str], int]:
+        """The place of the first column that has an API, or an option of it, of all that clauses need."""
+        found: dict[tuple[str, str], int] = {}
+        needing = [clause for clause in self.clauses.values() if clause.needs]
+        for at in reversed(range(len(self.columns))):
+            for clause in needing:
+                if self.cell(clause.id, self.columns[at], self.modes[0]).verdict not in ("absent", "unseen"):
+                    found.update(dict.fromkeys(map(need, clause.needs), at))
+        return found
 
     def cell(self, clause: str, column: Column, mode: str) -> Cell:
         """Return the cell, unseen where nothing was run."""

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from fixtures.run.naming import REPORTS
+from reports.cards.card import shown
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
@@ -32,7 +33,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
     "data", "statements", "state", "find", "bars", "filter", "drawer", "highlight", "evidence", "disagreements",
-    "choice", "rely", "upgrade", "why", "views", "main",
+    "choice", "rely", "upgrade", "card", "why", "views", "main",
 )  # fmt: skip
 
 
@@ -69,6 +70,7 @@ def render(
         costs=chapter(costs),
         own=answer,
         choices=choices(atlas),
+        cards=shown(atlas),
         uncovered=UNCOVERED,
         scope=scope(),
         by_mode=by_mode(atlas, atlas.newest),
