@@ -24,7 +24,7 @@ from reports.page.cells import Cells
 from reports.page.matrix import SIGNS
 from reports.page.own import Own
 from reports.page.programs import Lines
-from reports.search.index import made
+from reports.search.index import made, of_symptoms
 
 NO_EXAMPLES: Mapping[str, str] = MappingProxyType({})
 
@@ -80,6 +80,7 @@ def document(
         "statuses": STATUSES,
         "apis": apis,
         "find": made(atlas.clauses),
+        "symptoms": of_symptoms(),
         "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
         "lines": lines.values,

@@ -9,24 +9,11 @@ from typing import Any
 
 from reports.data.clause import Clauses
 from reports.search.answers import ANSWERS, Answer
-from reports.search.index import SIGNS, made, of_symptoms
+from reports.search.index import NUMBERS, SIGNS, made, of_symptoms
 from reports.search.words import one_slip_away, plain, stem, tokens, within
 from reports.symptoms.symptom import Symptom
 from reports.symptoms.symptoms import SYMPTOMS
 
-#: What a word counts as it was typed, what another spelling of it, what the suite's word for it.
-TYPED, SPELLED, RENAMED = 5, 4, 3
-MOST_BEGUN, MOST_SLIPS = 8, 4
-#: Nothing is close below this part, in hundredths, of what the words could count at most; a word of no clause could
-#: count as much as the rarest one. Words without one of hooks have to fit better.
-CLOSE, CLOSE_ALONE, CLOSE_ONE, CLOSE_NAMES, SURE, UNKNOWN = 35, 55, 63, 80, 93, 61
-#: A symptom fits from these parts on.
-FITS, FITS_ALONE = 30, 50
-#: How many special words that a question does not name count, and of how many parts each takes one.
-MOST_SPECIAL, PARTS = 3, 5
-LACKS = 1
-#: An answer is shown where it is among the first so many.
-AMONG = 3
 #: An exception's name in front of what it says.
 NAMED = re.compile(r"(?:^|\s)[\w.]*(?:Error|Exception|Warning):\s+(?=\S)")
 
@@ -57,13 +44,16 @@ class Index:
         self.words = {kind: set(words[kind]) for kind in ("stop", "hooks", "names", "torch", "elsewhere")}
         self.renamings: list[tuple[list[str], list[str]]] = words["renamings"]
         self.known = {*self.posts, *(word for asked, _ in self.renamings for word in asked)}
-        self.kinds = set(words["special"])
+        self.kinds = set(words["kinds"])
         if beside:
             self.known |= beside.known
             self.said |= beside.said
 
-    def ranked(self, words: str, close: int = CLOSE, alone: int = CLOSE_ALONE) -> tuple[list[int], bool]:
-        """Return the places of the texts for these words, the nearest first, and whether they are close."""
+    def ranked(self, words: str, likely: bool = False) -> tuple[list[int], bool]:
+        """Return the places of the texts for these words, the nearest first, and whether they are close.
+
+        They are likely about hooks if something else says so.
+        """
         groups = self._groups(words)
         total: dict[int, int] = {}
         hits: dict[int, int] = {}
@@ -73,7 +63,7 @@ class Index:
             for word, weight in group:
                 for place, level in self.posts.get(word, ()):
                     best[place] = max(best.get(place, 0), weight * level)
-            most += max(best.values(), default=TYPED * UNKNOWN)
+            most += max(best.values(), default=NUMBERS["typed"] * NUMBERS["unknown"])
             for place, score in best.items():
                 total[place] = total.get(place, 0) + score
                 hits[place] = hits.get(place, 0) + 1
@@ -81,38 +71,44 @@ class Index:
         special: dict[int, int] = {}
         for word, posts in self.special.items():
             for place, _ in posts if word not in named else ():
-                special[place] = min(MOST_SPECIAL, special.get(place, 0) + 1)
-        for word in self.kinds.intersection(word for group in groups for word, weight in group if weight == TYPED):
+                special[place] = min(NUMBERS["most_special"], special.get(place, 0) + 1)
+        for word in self.kinds.intersection(
+            word for group in groups for word, weight in group if weight == NUMBERS["typed"]
+        ):
             having = {place for place, _ in self.posts.get(word, ())}
             for place in total:
                 if place not in having:
-                    special[place] = min(MOST_SPECIAL, special.get(place, 0) + LACKS)
+                    special[place] = min(NUMBERS["most_special"], special.get(place, 0) + 1)
         marks = {
-            place: total[place] * (7 * len(groups) + 3 * hits[place]) * (PARTS - special.get(place, 0))
+            place: total[place] * (7 * len(groups) + 3 * hits[place]) * (NUMBERS["parts"] - special.get(place, 0))
             for place in total
         }
         places = sorted(marks, key=lambda place: (-marks[place], place))
-        near = 100 * max(total.values()) // most if places else 0
-        return places, self._about_hooks(groups, near, close, alone)
+        near = 100 * max(total.values()) // max(1, most) if places else 0
+        return places, self._about_hooks(groups, near, likely)
 
-    def _about_hooks(self, groups: list[list[tuple[str, int]]], near: int, close: int, alone: int) -> bool:
+    def _about_hooks(self, groups: list[list[tuple[str, int]]], near: int, likely: bool) -> bool:
         """Say whether words are about hooks of torch: by words of hooks and of torch, against those of other worlds."""
+        close, alone = (NUMBERS[name] for name in (("fits", "fits_alone") if self.beside else ("close", "alone")))
         stems = [{word for word, _ in group} for group in groups]
         strange = sum(map(self._strange, groups))
         of_torch = sum(1 for each in stems if each & self.words["torch"])
         if any("hook" in each for each in stems):
             return near >= close and max(2 * of_torch, 1) >= strange
-        if sum(1 for each in stems if each & self.words["hooks"]) + any(each & self.words["names"] for each in stems) > 1:
-            return near >= alone and strange <= 1
-        if any(each & self.words["hooks"] for each in stems):
-            return near >= CLOSE_ONE and not strange and of_torch > 1
-        if near >= SURE and len(stems) > 1:
+        if likely:
+            return near >= close and strange <= 1
+        if near >= NUMBERS["sure"] and len(stems) > 1:
             return strange <= 1
-        known = of_torch == len(stems) if self.beside is None else len(stems) > 1
-        return near >= CLOSE_NAMES and not strange and known
+        of_hooks = sum(1 for each in stems if each & self.words["hooks"])
+        if of_hooks and (of_hooks > 1 or self.beside or any(each & self.words["names"] for each in stems)):
+            return near >= alone and strange <= 1
+        if of_hooks:
+            return near >= NUMBERS["one"] and not strange and of_torch > 1
+        enough = len(stems) > 1 if self.beside else of_torch == len(stems)
+        return near >= NUMBERS["names"] and not strange and enough
 
     def _strange(self, group: list[tuple[str, int]]) -> int:
-        """Return how little torch's hooks have to do with a word: 2 is nothing known, 1 a guess or no sentence has it."""
+        """Return how strange a word is to torch's hooks: 2 is unknown, 1 is a guess, or a word of no sentence."""
         word = group[0][0]
         if word in self.words["elsewhere"]:
             return 2
@@ -125,14 +121,14 @@ class Index:
         typed = list(dict.fromkeys(tokens(words)))
         telling = [word for word in typed if word not in self.words["stop"] and len(word) > 1]
         whole = [word for word in telling if "_" not in word or stem(word) in self.known]
-        groups = [[(stem(word), TYPED)] for word in whole or telling or typed]
+        groups = [[(stem(word), NUMBERS["typed"])] for word in whole or telling or typed]
         said = [stem(word) for word in plain(words)]
         for group in groups:
             word = group[0][0]
             if word in self.known or "_" in word:
                 continue
             spelled = self._spelled(word)
-            group += [(other, SPELLED) for other in spelled]
+            group += [(other, NUMBERS["spelled"]) for other in spelled]
             if len(spelled) == 1:
                 said = [spelled[0] if each == word else each for each in said]
         for asked, meant in self.renamings:
@@ -140,15 +136,19 @@ class Index:
                 have = [group for group in groups if len(asked) == 1 and asked[0] in (each for each, _ in group)]
                 if not have:
                     groups.append([])
-                (have or groups[-1:])[0].extend((word, RENAMED) for word in meant)
+                (have or groups[-1:])[0].extend((word, NUMBERS["renamed"]) for word in meant)
         return groups
 
     def _spelled(self, word: str) -> list[str]:
         """Return the stems that a word without a clause may be: those that it begins, else those one slip away."""
         begun = [other for other in self.posts if other.startswith(word)] if len(word) > 2 else []
         if begun:
-            return begun[:MOST_BEGUN]
-        return [other for other in self.posts if one_slip_away(word, other)][:MOST_SLIPS] if len(word) > 4 else []
+            return begun[: NUMBERS["most_begun"]]
+        return (
+            [other for other in self.posts if one_slip_away(word, other)][: NUMBERS["most_slips"]]
+            if len(word) > 4
+            else []
+        )
 
 
 class Search:
@@ -167,17 +167,20 @@ class Search:
         if begun:
             return Found(tuple(begun), close=True, notes=())
         words = without_exception(words)
-        places, close = self.index.ranked(words)
+        seen = self.fitting(words)
+        places, close = self.index.ranked(words, likely=bool(seen))
         notes = self.notes(words)
         close = close and not any(one.get("alone") for one in notes)
         clauses = tuple(self.names[place] for place in places if place < len(self.names))
-        first = next((place for place in places[:AMONG] if place >= len(self.names)), None) if close else None
+        first = (
+            next((place for place in places[: NUMBERS["among"]] if place >= len(self.names)), None) if close else None
+        )
         answer = None if first is None else ANSWERS[first - len(self.names)]
-        return Found(clauses, close, tuple(one["says"] for one in notes), answer, tuple(self.fitting(words)))
+        return Found(clauses, close, tuple(one["says"] for one in notes), answer, tuple(seen))
 
     def fitting(self, words: str) -> list[Symptom]:
         """Return what people see that fits these words best, or nothing."""
-        places, fits = self.symptoms.ranked(without_exception(words), FITS, FITS_ALONE)
+        places, fits = self.symptoms.ranked(without_exception(words))
         return [SYMPTOMS[place] for place in places[:1]] if fits else []
 
     def notes(self, words: str) -> list[dict[str, Any]]:

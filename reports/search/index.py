@@ -16,13 +16,30 @@ from reports.data.clause import Clause, Clauses
 from reports.data.uncovered import named
 from reports.search.answers import ANSWERS, Answer
 from reports.search.words import plain, stem, tokens
+from reports.symptoms.programs import program
 from reports.symptoms.symptom import Symptom
 from reports.symptoms.symptoms import SYMPTOMS
 
 HERE = Path(__file__).parent
 #: How much a word counts in each kind of text; "asked" has everyday words for each clause, "messages" what torch
 #: printed. Tried on 180 queries: only the order of size matters.
-COLUMNS = {"asked": 5, "sentence": 4, "id": 2, "readings": 2, "source": 2, "messages": 2, "apis": 1}
+COLUMNS = {"asked": 5, "sentence": 4, "id": 2, "readings": 2, "source": 2, "messages": 3, "apis": 1}
+#: What asking counts, here and on the page, in whole numbers.
+NUMBERS = {
+    # a word as it was typed, another spelling of it, the suite's word for it; how many spellings are tried
+    "typed": 5, "spelled": 4, "renamed": 3, "most_begun": 8, "most_slips": 4,
+    # of so many parts of a mark each special word that only one side names takes one, up to so many
+    "parts": 5, "most_special": 3,
+    # an answer is shown where it is among the first so many
+    "among": 3,
+    # what a word of no text could count
+    "unknown": 61,
+    # From which part, in hundredths of what its words could count at most, a question is close: with the word hook;
+    # with other words of hooks; with one; with none, where it is sure, and where all are words of torch.
+    "close": 35, "alone": 55, "one": 63, "sure": 93, "names": 80,
+    # the first two for what people see
+    "fits": 30, "fits_alone": 50,
+}  # fmt: skip
 SATURATION, LENGTH = 6.0, 0.5  # the two parameters of BM25
 PRIOR = {"documented": 1.1, "implied": 1.05}
 TAUGHT = 1.2  # what decides a claim of tutorials is everyday
@@ -51,19 +68,25 @@ def texts(name: str) -> Any:
 def asking() -> dict[str, Any]:
     """Return what the search knows of words, whatever it looks in, as plain data."""
     words = texts("words")
+    words = {**words, "kinds": f"{words['kinds']} {words['special']}"}  # what a text should have if a question names it
     return {
+        "numbers": NUMBERS,
         "stop": words["stop"].split(),
-        **{kind: sorted({stem(word) for word in words[kind].split()}) for kind in ("hooks", "names", "torch", "elsewhere", "special")},
+        **{
+            kind: sorted({stem(word) for word in words[kind].split()})
+            for kind in ("hooks", "names", "torch", "elsewhere", "kinds")
+        },
         "renamings": [[list(map(stem, plain(asked))), _stems(said)] for asked, said in words["renamings"].items()],
     }
 
 
 def made(clauses: Clauses) -> dict[str, Any]:
-    """Return the index of clauses, and behind them of answers, as the page embeds it; `ask.Search` and find.js ask it."""
+    """Return the index of clauses, and behind them of answers, as the page embeds it; find.js and ask.py ask it."""
     return {
         **_index([*map(_of_clause, clauses.values()), *map(_of_answer, ANSWERS)]),
         "asking": asking(),
         "named": [*named(), *_silent()],
+        "answers": [{"says": one.says, "text": program(one.program)} for one in ANSWERS],
     }
 
 
@@ -81,7 +104,12 @@ def _silent() -> list[dict[str, Any]]:
         if not one["clause"]
     }
     return [
-        {"says": f"torch prints this in {file}; no clause speaks of it.", "phrases": [words], "unless": [], "alone": True}
+        {
+            "says": f"torch prints this in {file}; no clause speaks of it.",
+            "phrases": [words],
+            "unless": [],
+            "alone": True,
+        }
         for words, file in found.items()
     ]
 
@@ -117,7 +145,7 @@ def _of_clause(clause: Clause) -> Text:
 
 
 def _of_answer(answer: Answer) -> Text:
-    return Text({"sentence": answer.says, "asked": answer.asked}, prior=PRIOR["documented"])
+    return Text({"sentence": answer.says, "asked": answer.asked}, prior=TAUGHT)
 
 
 def _of_symptom(symptom: Symptom) -> Text:

@@ -1,4 +1,4 @@
-"""Symptoms of hooks that are lost, run elsewhere or otherwise: after a copy, in a compiled model, in parallel, in a checkpoint."""
+"""Symptoms of hooks that are lost or run otherwise: after a copy, in a compiled model, in parallel, in a checkpoint."""
 
 from reports.symptoms.symptom import Symptom, UsualCause
 
@@ -17,7 +17,9 @@ CIRCUMSTANCES = (
                 instead="register them again; in a library remove only what you registered, by its handles",
             ),
             UsualCause("a parameter was deep-copied: its tensor hooks stay behind", "gradient.copies.deepcopy"),
-            UsualCause("a parameter was pickled or saved: its tensor hooks stay behind", "gradient.copies.pickled_parameter"),
+            UsualCause(
+                "a parameter was pickled or saved: its tensor hooks stay behind", "gradient.copies.pickled_parameter"
+            ),
             UsualCause("an optimizer was copied or saved: its step hooks stay behind", "optimizer.copies.dropped"),
             UsualCause("load_state_dict(assign=True) put new parameters in place", "built.conversions.assign"),
             UsualCause("convert_sync_batchnorm made new modules", "built.conversions.sync_batchnorm"),
@@ -25,7 +27,8 @@ CIRCUMSTANCES = (
             UsualCause("a GraphModule was deep-copied", "modes.fx.copy"),
             UsualCause("the with block of the handle has ended", "handles.removal.with_block"),
         ),
-        also="disappeared lost missing vanished dropped away no longer there after copy deepcopy replaced swapped head fine-tuning"
+        also="disappeared lost missing vanished dropped away no longer there after copy deepcopy replaced "
+        "swapped head fine-tuning"
         " new layer added later teardown cleanup clear library stopped working empty _forward_hooks load",
     ),
     Symptom(
@@ -44,7 +47,8 @@ CIRCUMSTANCES = (
             UsualCause("copy.copy shares the hooks", "handles.copies.shallow_shares", instead="copy.deepcopy"),
             UsualCause("a handle of the original removes nothing from a copy", "handles.copies.handle_stays"),
         ),
-        also="deep deepcopy copied clone ema teacher student still writes list of the original shared accelerate diffusers replaced forward patched same list self refers",
+        also="deep deepcopy copied clone ema teacher student still writes list of the original shared "
+        "accelerate diffusers replaced forward patched same list self refers",
     ),
     Symptom(
         "hooks run in another order than I want",
@@ -58,7 +62,9 @@ CIRCUMSTANCES = (
             UsualCause("forward hooks of children run before that of the parent", "ordering.nested.forward"),
             UsualCause("backward hooks run from the last child to the first", "ordering.nested.full_backward"),
             UsualCause("a tensor hook runs before the hook of the module", "ordering.between.tensors_around_full"),
-            UsualCause("a hook that was removed and registered again is the last", "ordering.registration.hook_again_goes_last"),
+            UsualCause(
+                "a hook that was removed and registered again is the last", "ordering.registration.hook_again_goes_last"
+            ),
         ),
         also="wrong order sequence reversed first last before after earlier later prepend parent child global priority",
     ),
@@ -86,14 +92,17 @@ CIRCUMSTANCES = (
             UsualCause("what torch.compile returned was deep-copied", "modes.compile.deepcopy"),
             UsualCause("a global hook runs once more, for the wrapper", "modes.compile.global"),
         ),
-        also="compiled dynamo inductor graph break recompile fullgraph Unsupported compiling ignored uncalled called after",
+        also="compiled dynamo inductor graph break recompile fullgraph Unsupported compiling ignored uncalled "
+        "called after",
     ),
     Symptom(
         "a hook runs otherwise in DataParallel, DDP, FSDP or a thread",
         (
             UsualCause("DataParallel calls replicas, which share the hooks", "handles.copies.shallow_shares"),
             UsualCause("hooks on the wrapper run around those of the model", "modes.distributed.wrapper"),
-            UsualCause("under DDP a tensor hook gets the gradient of its own process", "modes.distributed.local_tensor"),
+            UsualCause(
+                "under DDP a tensor hook gets the gradient of its own process", "modes.distributed.local_tensor"
+            ),
             UsualCause("a second comm hook", "modes.distributed.comm_again"),
             UsualCause("under FSDP a tensor hook on a sharded parameter is never called", "modes.sharded.tensor"),
             UsualCause("a post-accumulate hook was registered before fully_shard", "modes.sharded.post_before"),
@@ -103,8 +112,10 @@ CIRCUMSTANCES = (
                 instead="enter it in the forward of the module",
             ),
         ),
-        also="DistributedDataParallel nn.DataParallel multi gpu several devices replicas replica distributed fully_shard sharded"
-        " multithreading threads worker process rank comm uncalled never called parameter sees another different gradient not executed",
+        also="DistributedDataParallel nn.DataParallel multi gpu several devices replicas replica distributed "
+        "fully_shard sharded"
+        " multithreading threads worker process rank comm uncalled never called parameter sees another "
+        "different gradient not executed",
     ),
     Symptom(
         "a hook is called twice, or not at all, in a checkpoint",
@@ -123,7 +134,8 @@ CIRCUMSTANCES = (
                 instead="use_reentrant=False",
             ),
         ),
-        also="activation gradient checkpointing recompute recomputation use_reentrant reentrant two times uncalled checkpoint_sequential",
+        also="activation gradient checkpointing recompute recomputation use_reentrant reentrant two times "
+        "uncalled checkpoint_sequential",
     ),
     Symptom(
         "a traced, scripted or exported model lacks my hooks",
@@ -134,7 +146,8 @@ CIRCUMSTANCES = (
             UsualCause("torch.jit.save drops hooks of a traced model", "modes.jit.saved_traced"),
             UsualCause("symbolic_trace drops the hooks of the traced module", "modes.fx.root"),
         ),
-        also="jit trace script torchscript traced scripted fx symbolic_trace export exported missing dropped lost saved",
+        also="jit trace script torchscript traced scripted fx symbolic_trace export exported missing dropped "
+        "lost saved",
     ),
     Symptom(
         "a state dict or a loaded model has no hooks",
@@ -149,7 +162,8 @@ CIRCUMSTANCES = (
             UsualCause("an optimizer that is loaded has no step hooks", "optimizer.copies.dropped"),
             UsualCause("load_state_dict(assign=True) put new parameters in place", "built.conversions.assign"),
         ),
-        also="state_dict load_state_dict torch.save torch.load saved checkpoint file restored resume missing lack lost gone",
+        also="state_dict load_state_dict torch.save torch.load saved checkpoint file restored resume missing "
+        "lack lost gone",
     ),
     Symptom(
         "my hook is given another number of arguments than it takes",
@@ -161,7 +175,8 @@ CIRCUMSTANCES = (
             UsualCause("a backward hook is given module, grad_input, grad_output", "backward.given.full_line"),
             UsualCause("a with_kwargs hook was removed in the same call", "handles.removal.keywords_go_first"),
         ),
-        also="TypeError takes positional arguments but were given missing required argument signature parameters self bound method",
+        also="TypeError takes positional arguments but were given missing required argument signature "
+        "parameters self bound method",
     ),
     Symptom(
         "my hook still runs after I removed it",
@@ -173,7 +188,8 @@ CIRCUMSTANCES = (
             UsualCause("the tensor is gone, and the graph is not", "gradient.lifetime.removed_too_late"),
             UsualCause("the module was traced: the result is in the graph", "modes.jit.trace_forward"),
         ),
-        also="remove removing removed handle remove() has no effect keeps running fires again unregister still called deleted",
+        also="remove removing removed handle remove() has no effect keeps running fires again unregister still "
+        "called deleted",
     ),
     Symptom(
         "an exception in a hook",
@@ -191,7 +207,8 @@ CIRCUMSTANCES = (
         "a gradient is None or zero since I registered a hook",
         (
             UsualCause(
-                "the hook returns a value by accident, as a lambda with setdefault, pop or := does: that is the output then",
+                "the hook returns a value by accident, as a lambda with setdefault, pop or := does: that is the "
+                "output then",
                 program="value-by-accident.py",
                 instead="write it with def, and return nothing",
             ),
@@ -201,7 +218,8 @@ CIRCUMSTANCES = (
             UsualCause("a hook of the node returned (None, None)", "gradient.nodes.none_drops"),
             UsualCause("retain_grad() was not called on a non-leaf tensor", "retain.keep.not_by_itself"),
         ),
-        also="lambda accident setdefault walrus append earlier early previous layers before no gradient missing weights do not train"
+        also="lambda accident setdefault walrus append earlier early previous layers before no gradient missing "
+        "weights do not train"
         " learn stopped learning detached returns accidentally every call gives the first output",
     ),
 )

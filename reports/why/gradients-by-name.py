@@ -1,4 +1,4 @@
-"""A hook on each parameter is given its gradient in every backward(), before that is in .grad; a name is bound to it."""
+"""A hook on each parameter is given its gradient in every backward(), before that is in .grad."""
 
 import functools
 

@@ -2,7 +2,13 @@
 
 import torch
 
-DICTS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks", "_post_accumulate_grad_hooks")
+DICTS = (
+    "_forward_pre_hooks",
+    "_forward_hooks",
+    "_backward_pre_hooks",
+    "_backward_hooks",
+    "_post_accumulate_grad_hooks",
+)
 
 
 def hooks_of(model):

@@ -1,4 +1,4 @@
-"""torch has no switch that turns hooks off; this takes the hooks of all modules out and puts them back in their order."""
+"""torch has no switch that turns hooks off; this takes those of all modules out, and puts them back in order."""
 
 import contextlib
 
@@ -16,8 +16,8 @@ def hooks_off(model):
     try:
         yield
     finally:
-        for place, hooks in zip(places, kept):
-            place.update(hooks)
+        for number, place in enumerate(places):
+            place.update(kept[number])
 
 
 calls = []

@@ -1,4 +1,4 @@
-"""A layer that is made or put in the place of another after the hooks were registered has none; register them again."""
+"""A layer that is made, or put in the place of another, after the hooks were registered has none."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The hooks of accelerate and diffusers replace module.forward. It is no hook of torch: a deep copy calls the original's."""
+"""Hooks of accelerate and diffusers replace module.forward: no hook of torch, and a copy calls the original's."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""A lambda returns a value by accident, and that replaces the output: all earlier layers get no gradient, with no error."""
+"""A lambda returns a value by accident: that is the output then, and all earlier layers get no gradient."""
 
 import torch
 

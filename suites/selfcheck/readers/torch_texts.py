@@ -25,7 +25,9 @@ LEAST, MOST = 25, 220
 def said() -> dict[str, str]:
     """Return each text that speaks of hooks, without what follows its first 220 characters, with its file."""
     found = importlib.util.find_spec("torch")
-    root = Path((found.submodule_search_locations if found else None or [""])[0])
+    assert found is not None
+    assert found.origin is not None
+    root = Path(found.origin).parent
     return {
         text: path.relative_to(root).as_posix()
         for path in sorted(root.rglob("*.py"), reverse=True)  # of one text the first file
