@@ -150,7 +150,7 @@ def _of_answer(answer: Answer) -> Text:
 
 def _of_symptom(symptom: Symptom) -> Text:
     causes = " ".join(cause.says for cause in symptom.causes)
-    return Text({"asked": symptom.name, "sentence": symptom.also, "apis": causes})
+    return Text({"asked": symptom.name, "id": symptom.name, "sentence": symptom.also, "apis": causes})
 
 
 def _index(found: Sequence[Text]) -> dict[str, Any]:
