@@ -30,7 +30,7 @@ function unpackPosts(signs) {
 
 const NAMES = Object.keys(DATA.clauses);
 const RENAMINGS = DATA.find.asking.renamings;
-const [STOP, OF_HOOKS, OF_NAMES, OF_TORCH, ELSEWHERE, KINDS] =
+const [STOP, OF_HOOKS, OF_NAMES, OF_TORCH, ELSEWHERE, OF_KINDS] =
   ["stop", "hooks", "names", "torch", "elsewhere", "kinds"].map((kind) => new Set(DATA.find.asking[kind]));
 const EXCEPTION = /(?:^|\s)[\w.]*(?:Error|Exception|Warning):\s+(?=\S)/; // its name, in front of what it says
 
@@ -132,7 +132,7 @@ function rankedIn(index, words, likely = false) {
   const more = (place) => special.set(place, Math.min(COUNTS.most_special, (special.get(place) || 0) + 1));
   const named = new Set(groups.flat().map(([word]) => word));
   for (const [word, posts] of index.special) if (!named.has(word)) for (const [place] of posts) more(place);
-  const kinds = new Set(groups.flat().filter(([word, weight]) => weight === COUNTS.typed && KINDS.has(word)).map(([word]) => word));
+  const kinds = new Set(groups.flat().filter(([word, weight]) => weight === COUNTS.typed && OF_KINDS.has(word)).map(([word]) => word));
   for (const word of kinds) {
     const having = new Set((index.posts.get(word) || []).map(([place]) => place));
     for (const place of total.keys()) if (!having.has(place)) more(place);
