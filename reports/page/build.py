@@ -26,7 +26,6 @@ from reports.page.choices import choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
 from reports.page.own import Own
-from reports.search.words import plain, stem
 from reports.symptoms.programs import symptoms
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -92,13 +91,8 @@ def _template() -> Template:
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"begun": begun, "stems": _stems}
+    environment.filters["begun"] = begun
     return environment.get_template("page.html")
-
-
-def _stems(text: str) -> str:
-    """Return the words of a text as the script of the page compares them."""
-    return " ".join(sorted({stem(word) for word in plain(text)}))
 
 
 def _joined(kind: str, names: tuple[str, ...]) -> str:

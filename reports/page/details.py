@@ -28,7 +28,7 @@ from reports.page.cells import Cells, Once
 from reports.page.matrix import SIGNS
 from reports.page.own import Own
 from reports.page.programs import Lines
-from reports.search.index import made
+from reports.search.index import made, of_symptoms
 
 #: In a row of a test: its id and its sentence, and the words that people ask with.
 SAID = re.compile(r'(?m)(?<=^    Row\(\n)(?: {8}".*",\n){2}|^ {8}asked=(?:".*"|\((?:\n {12}".*")+\n {8}\)),\n')
@@ -87,6 +87,7 @@ def document(
         "statuses": STATUSES,
         "apis": apis,
         "find": made(atlas.clauses),
+        "symptoms": of_symptoms(),
         "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
         "names": names.values,
