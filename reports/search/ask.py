@@ -92,9 +92,10 @@ class Index:
         close, alone = (NUMBERS[name] for name in (("fits", "fits_alone") if self.beside else ("close", "alone")))
         stems = [{word for word, _ in group} for group in groups]
         strange = sum(map(self._strange, groups))
+        unsaid = sum(self._strange(group) == 1 and group[0][0] in self.known for group in groups)
         of_torch = sum(1 for each in stems if each & self.words["torch"])
         if any("hook" in each for each in stems):
-            return near >= close and max(2 * of_torch, 1) >= strange
+            return near >= close and max(2 * of_torch, 1) >= strange - unsaid
         if likely:
             return near >= close and strange <= 1
         if near >= NUMBERS["sure"] and len(stems) > 1:
@@ -103,7 +104,7 @@ class Index:
         if of_hooks and (of_hooks > 1 or self.beside or any(each & self.words["names"] for each in stems)):
             return near >= alone and strange <= 1
         if of_hooks:
-            return near >= NUMBERS["one"] and not strange and of_torch > 1
+            return near >= NUMBERS["one"] and of_torch > 1 + strange
         enough = len(stems) > 1 if self.beside else of_torch == len(stems)
         return near >= NUMBERS["names"] and not strange and enough
 

@@ -36,7 +36,7 @@ NUMBERS = {
     "unknown": 61,
     # From which part, in hundredths of what its words could count at most, a question is close: with the word hook;
     # with other words of hooks; with one; with none, where it is sure, and where all are words of torch.
-    "close": 35, "alone": 55, "one": 63, "sure": 93, "names": 80,
+    "close": 35, "alone": 50, "one": 48, "sure": 93, "names": 80,
     # the first two for what people see
     "fits": 30, "fits_alone": 50,
 }  # fmt: skip
