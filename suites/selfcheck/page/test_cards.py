@@ -53,7 +53,7 @@ def test_the_first_screen_leads_to_cards_that_can_be_read(browser, recorded, sch
         assert tops[3] < 800
         page.locator(".cards a").first.press("Enter")
         page.wait_for_function("() => view === 'card' && document.activeElement.id === 'view-card'")
-        assert reader.address() == "#card?api=register_forward_pre_hook"
+        assert reader.address() == "#card?api=register_forward_hook"
         page.select_option("#card-api", "register_full_backward_hook")
         page.click("#view-card p a >> text=register_module_full_backward_hook")
         page.wait_for_function("() => byId('card-said').textContent.includes('register_module_full_backward_hook')")
