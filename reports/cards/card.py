@@ -52,7 +52,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Card:
-    """A hook API on one torch: how it is called there, since when ("": always), its lines, and what was before.
+    """A hook API on one torch: how it is called there, since when in words, its lines, and what was before.
 
     `left` is how many lines are left out, by the reason; `other` registers the same everywhere, or in one place.
     """
@@ -92,8 +92,7 @@ def card(atlas: Atlas, api: str, columns: Sequence[Column], mode: str) -> Card |
     if not _known(atlas, api):
         return None
     torch, first = columns[-1], atlas.came.get((api, ""), 0)
-    since = atlas.columns[first].label if first else ""
-    head = (call(atlas, api, torch), torch.label, first <= atlas.columns.index(torch), since, other(api))
+    head = (call(atlas, api, torch), torch.label, first <= atlas.columns.index(torch), since(atlas, api), other(api))
     if not head[2]:
         return Card(*head)
     lines: list[Line] = []
@@ -118,10 +117,27 @@ def card(atlas: Atlas, api: str, columns: Sequence[Column], mode: str) -> Card |
 
 def call(atlas: Atlas, api: str, torch: Column) -> str:
     """Return how an API is called on a release: without the options that came later."""
-    head, _, given = str(parts_of(api)["call"]).removesuffix(")").partition("(")
+    head, given = _called(api)
     here = atlas.columns.index(torch)
-    kept = [text for text in given.split(", ") if atlas.came.get((api, text.partition("=")[0]), 0) <= here]
+    kept = [text for text in given if atlas.came.get((api, text.partition("=")[0]), 0) <= here]
     return f"{head}({', '.join(kept).removesuffix(', *')})"
+
+
+def since(atlas: Atlas, api: str) -> str:
+    """Return in words since when an API is there, and since when those of its options that came later."""
+    first, later = atlas.came.get((api, ""), 0), dict[int, list[str]]()
+    for option in (text.partition("=")[0] for text in _called(api)[1]):
+        if (came := atlas.came.get((api, option), 0)) > first:
+            later.setdefault(came, []).append(option)
+    words = [f"since torch {atlas.columns[first].label}" if first else "there on all recorded releases"]
+    words += [f"{', '.join(later[came])} since {atlas.columns[came].label}" for came in sorted(later)]
+    return "; ".join(words)
+
+
+def _called(api: str) -> tuple[str, list[str]]:
+    """Return the name by which an API is called, and its parameters as they are written."""
+    head, _, given = str(parts_of(api)["call"]).removesuffix(")").partition("(")
+    return head, given.split(", ")
 
 
 def other(api: str) -> str:

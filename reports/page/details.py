@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from fixtures.clause.usual import NAMES
-from reports.cards.card import PARTS, call, other, parts_of, shown
+from reports.cards.card import PARTS, call, other, parts_of, shown, since
 from reports.data.atlas import Atlas
 from reports.data.by_mode import in_modes
 from reports.data.claims import shown_by
@@ -106,7 +106,8 @@ def cards(atlas: Atlas) -> dict[str, Any]:
         calls = neighbours(atlas.columns, functools.partial(call, atlas, api))
         found[api] = {
             "calls": [[len(columns), words] for words, columns in calls],
-            "since": atlas.came.get((api, ""), 0),
+            "came": atlas.came.get((api, ""), 0),
+            "since": since(atlas, api),
             "other": other(api),
             "parts": [
                 [title, one if isinstance(one, str) else [places[n] for n in one if n in places]]

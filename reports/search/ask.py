@@ -94,7 +94,7 @@ class Index:
         strange = sum(map(self._strange, groups))
         unsaid = sum(self._strange(group) == 1 and group[0][0] in self.known for group in groups)
         of_torch = sum(1 for each in stems if each & self.words["torch"])
-        if any("hook" in each for each in stems):
+        if any("hook" in word for each in stems for word in each):  # also BackwardHookFunction
             return near >= close and max(2 * of_torch, 1) >= strange - unsaid
         if likely:
             return near >= close and strange <= 1

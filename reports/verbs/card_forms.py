@@ -13,9 +13,8 @@ WIDTH = max(map(len, HEADS.values())) + 2
 def as_text(card: Card, summary: str) -> str:
     """Return a card, with what `rely` says in a line of all clauses about the API."""
     there = f"on torch {card.torch}" if card.there else f"torch {card.torch} does not have it"
-    since = f"since torch {card.since}" if card.since else "there on all recorded releases"
     see = [f"see also {REPORTS} rely --api {card.other}"] if card.other else []
-    lines = [card.call, "; ".join([there, since, *see])]
+    lines = [card.call, "; ".join([there, card.since, *see])]
     room = MOST - len(lines) - len(card.lines) - len(card.ways) - 3  # the three below
     before, last = card.before[: max(0, room)], ""
     for line in (*card.lines, *card.ways, *before):

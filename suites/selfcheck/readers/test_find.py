@@ -52,6 +52,7 @@ PRINTED = {
     "OrderedDict mutated during iteration": ("output.always.", "handles.", "ordering.", "gradient."),
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed": ("retain.keep.not_by_itself",),
     "Output 0 of BackwardHookFunctionBackward is a view and is being modified inplace": ("backward.inplace.",),
+    "Output 0 of BackwardHookFunction is a view and is being modified inplace. This view": ("backward.inplace.",),
     "forward pre-hook must return None or a tuple of (new_args, new_kwargs)": ("input.keywords.",),
 }
 

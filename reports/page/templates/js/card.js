@@ -2,13 +2,13 @@
 /** Show the card that is asked for. */
 function drawCard() {
   const { api, on } = readFields();
-  const { calls, since, other, parts } = DATA.cards[api];
+  const { calls, came, since, other, parts } = DATA.cards[api];
   const places = COLUMNS.map((_, place) => place).slice(0, PLACE.get(on) + 1);
   const { label } = COLUMNS[places.at(-1)];
-  const there = since <= places.at(-1);
+  const there = came <= places.at(-1);
   const lines = parts.map(([title, clauses]) => [title, Array.isArray(clauses) ? clauses.map((place) => cardLine(NAMES[place], places)) : clauses]);
   const left = lines.flatMap(([, found]) => found).filter((line) => line === null).length;
-  answer("card", `${callOf(calls, places.at(-1))}: ${there ? "" : `torch ${label} does not have it, `}${since ? `since torch ${COLUMNS[since].label}` : "there on all releases that were measured"}.`,
+  answer("card", `${callOf(calls, places.at(-1))}: ${there ? "" : `torch ${label} does not have it, `}${since}.`,
     other && el("p", {}, "See also ", el("a", { href: `#card?api=${other}`, text: other }), "."),
     there && el("div", { class: "card" }, ...lines.map(cardPart)),
     there && left > 0 && el("p", { class: "left-out", text: `${counted(left, "line is", "lines are")} left out: not there, or not measured, on torch ${label}.` }),

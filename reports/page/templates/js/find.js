@@ -107,7 +107,7 @@ function aboutHooks(index, groups, near, likely) {
   const strange = groups.reduce((sum, group) => sum + strangeness(index, group), 0);
   const unsaid = groups.filter((group) => strangeness(index, group) === 1 && index.known.has(group[0][0])).length;
   const ofTorch = having(OF_TORCH), ofHooks = having(OF_HOOKS);
-  if (having(new Set(["hook"]))) return near >= close && Math.max(2 * ofTorch, 1) >= strange - unsaid;
+  if (groups.some((group) => group.some(([word]) => word.includes("hook")))) return near >= close && Math.max(2 * ofTorch, 1) >= strange - unsaid;
   if (likely) return near >= close && strange <= 1;
   if (near >= COUNTS.sure && groups.length > 1) return strange <= 1;
   if (ofHooks && (ofHooks > 1 || index.beside || having(OF_NAMES))) return near >= alone && strange <= 1;
