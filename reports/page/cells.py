@@ -130,7 +130,7 @@ class Cells:
             "new": said.new,
             "declared": cell.declared,
             "constant": said.constant,
-            "unrun": cell.verdict == "unseen" and cell.note == NOT_RUN,
+            "unrun": cell.verdict == "unseen" and (cell.note == NOT_RUN or cell.partial),
             "word": word if word != said.answer else "",
             "words": words if words != said.answer else "",
             "spoken": f"{spoken} ({cell.note})" if cell.note else spoken if spoken != words else "",
