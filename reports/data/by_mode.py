@@ -41,6 +41,8 @@ CALLS = {
     "inference": "under torch.inference_mode()",
     "checkpoint": "checkpoint(net, use_reentrant=False)",
     "reentrant": "checkpoint(net, use_reentrant=True)",
+    "functional": "functional_call(net, {name: p * 2 for name, p in net.named_parameters()}, args)",
+    "dual": "under forward_ad.dual_level(), with make_dual(x, tangent) as inputs",
     "compiled": 'torch.compile(net, backend="eager")',
     "late": "the same, with hooks that come after its first call",
     "in_place": 'net.compile(backend="eager")',
@@ -204,6 +206,7 @@ def in_modes(atlas: Atlas, clause: str) -> str:
     found: dict[str, list[str]] = {}
     for mode in atlas.modes[1:]:
         cells = [atlas.cells[clause, one.key, mode] for one in atlas.newest if (clause, one.key, mode) in atlas.cells]
+        cells = [cell for cell in cells if not cell.partial]
         if cells:
             usual = "otherwise in" if otherwise(cells[0]) else SAME
             found.setdefault(ANSWERS.get(cells[0].verdict, usual), []).append(mode)
