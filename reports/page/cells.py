@@ -132,7 +132,7 @@ class Cells:
             "declared": cell.declared,
             "constant": said.constant,
             "untold": not said.told,
-            "unrun": cell.verdict == "unseen" and cell.note == NOT_RUN,
+            "unrun": cell.verdict == "unseen" and (cell.note == NOT_RUN or cell.partial),
             "word": word if word != said.answer else "",
             "words": words if words != said.answer else "",
             "spoken": spoken if spoken != words else "",
