@@ -158,7 +158,8 @@ class Search:
     def __init__(self, data: Mapping[str, Any], names: Iterable[str]) -> None:
         self.names = list(names)
         self.index = Index(data, data["asking"])
-        self.symptoms = Index(of_symptoms(), data["asking"], self.index)
+        symptoms = of_symptoms()
+        self.symptoms, self.causes = Index(symptoms, data["asking"], self.index), symptoms["causes"]
         self.named: list[dict[str, Any]] = data["named"]
 
     def find(self, words: str) -> Found:
@@ -177,7 +178,13 @@ class Search:
             next((place for place in places[: NUMBERS["among"]] if place >= len(self.names)), None) if close else None
         )
         answer = None if first is None else ANSWERS[first - len(self.names)]
-        return Found(clauses, close, tuple(one["says"] for one in notes), answer, tuple(seen))
+        led = [one for one in seen if self._led(one, clauses)]
+        return Found(clauses, close, tuple(one["says"] for one in notes), answer, tuple(led))
+
+    def _led(self, symptom: Symptom, clauses: Iterable[str]) -> bool:
+        """Say whether the nearest clauses lead to a symptom, too: its words alone may be those of another question."""
+        causes = self.causes[SYMPTOMS.index(symptom)]
+        return not causes or not set(causes).isdisjoint(list(clauses)[: NUMBERS["led"]])
 
     def fitting(self, words: str) -> list[Symptom]:
         """Return what people see that fits these words best, or nothing."""

@@ -32,6 +32,8 @@ NUMBERS = {
     "parts": 5, "most_special": 3,
     # an answer is shown where it is among the first so many
     "among": 3,
+    # what people see is shown where the clause of a cause is among the first so many, or where no cause has a clause
+    "led": 5,
     # what a word of no text could count
     "unknown": 61,
     # From which part, in hundredths of what its words could count at most, a question is close: with the word hook;
@@ -93,7 +95,8 @@ def made(clauses: Clauses) -> dict[str, Any]:
 @functools.cache
 def of_symptoms() -> dict[str, Any]:
     """Return the index of what people see."""
-    return _index([_of_symptom(one) for one in SYMPTOMS])
+    causes = [[cause.clause for cause in one.causes if cause.clause] for one in SYMPTOMS]
+    return {**_index([_of_symptom(one) for one in SYMPTOMS]), "causes": causes}
 
 
 def _silent() -> list[dict[str, Any]]:

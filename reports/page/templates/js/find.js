@@ -158,12 +158,15 @@ function findClauses(words) {
   const notes = notesOn(said);
   const close = near && !notes.some(({ alone }) => alone);
   const first = places.slice(0, COUNTS.among).find((place) => place >= NAMES.length);
+  const ids = places.filter((place) => place < NAMES.length).map((place) => NAMES[place]);
+  const causes = new Set(fits && seen.length ? DATA.symptoms.causes[seen[0]] : []);
+  const led = !causes.size || ids.slice(0, COUNTS.led).some((id) => causes.has(id)); // else they are of another question
   return {
-    ids: places.filter((place) => place < NAMES.length).map((place) => NAMES[place]),
+    ids,
     close,
     notes: notes.map(({ says }) => says),
     answer: close && first !== undefined ? DATA.find.answers[first - NAMES.length] : null,
-    symptom: fits && seen.length ? seen[0] : null,
+    symptom: fits && seen.length && led ? seen[0] : null,
   };
 }
 
