@@ -40,7 +40,7 @@ NUMBERS = {
     # with other words of hooks; with one; with none, where it is sure, and where all are words of torch.
     "close": 35, "alone": 50, "one": 48, "sure": 93, "names": 80,
     # the first two for what people see
-    "fits": 30, "fits_alone": 50,
+    "fits": 27, "fits_alone": 50,
 }  # fmt: skip
 SATURATION, LENGTH = 6.0, 0.5  # the two parameters of BM25
 PRIOR = {"documented": 1.1, "implied": 1.05}
