@@ -15,12 +15,13 @@ from fixtures.clause.cause import Cause
 from fixtures.clause.clause import CLAUSES, Clause, Reading
 from fixtures.draw.contract import drawing_for
 from fixtures.draw.plans import plans
+from fixtures.graph.errors import SharedEdit
 from fixtures.judge.corpus import few
 from fixtures.judge.in_mode import judge_in_mode
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import applies, contract_for, installed_version
 from fixtures.model.module import expect
-from fixtures.plan.grammar import Backward, Forward, Hook, Plan, Retain, Scale
+from fixtures.plan.grammar import Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, Retain, Scale
 from fixtures.play.player import OverridePoints, Refused
 from fixtures.rules.rule import Rule
 from fixtures.run.naming import named
@@ -243,6 +244,15 @@ def test_of_few_plans_each_is_played_once_and_one_that_fails_is_made_small() -> 
     assert failure is not None
     assert (cell.verdict, cell.declared) == ("deviates", False)
     assert cell.evidence["plan"].count("Hook(") == 1
+
+
+def test_of_few_plans_one_that_the_model_of_eager_does_not_say_is_no_failure() -> None:
+    hooks = tuple(Hook("tensor", "x0", f"h{place}", (InPlace(3),)) for place in range(2))
+    start = Backward((Like(3),))
+    shared = Plan(Leaf("m0", "sum"), (Input(Of(3, (1,), dtype="float16")),), (*hooks, Forward(), start))
+    with pytest.raises(SharedEdit):
+        expect(shared, CONTRACT)
+    assert judged(made(of_modules), MODES["inference"](), some=[shared])[1] is None
 
 
 def test_a_mode_that_keeps_few_of_the_plans_is_no_fault_of_the_clause() -> None:
