@@ -183,8 +183,8 @@ class Search:
 
     def _led(self, symptom: Symptom, clauses: Iterable[str]) -> bool:
         """Say whether the nearest clauses lead to a symptom, too: its words alone may be those of another question."""
-        causes = self.causes[SYMPTOMS.index(symptom)]
-        return not causes or not set(causes).isdisjoint(list(clauses)[: NUMBERS["led"]])
+        causes = {name for name in self.causes[SYMPTOMS.index(symptom)] if name in self.names}
+        return not causes or not causes.isdisjoint(list(clauses)[: NUMBERS["led"]])
 
     def fitting(self, words: str) -> list[Symptom]:
         """Return what people see that fits these words best, or nothing."""

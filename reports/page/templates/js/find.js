@@ -159,7 +159,7 @@ function findClauses(words) {
   const close = near && !notes.some(({ alone }) => alone);
   const first = places.slice(0, COUNTS.among).find((place) => place >= NAMES.length);
   const ids = places.filter((place) => place < NAMES.length).map((place) => NAMES[place]);
-  const causes = new Set(fits && seen.length ? DATA.symptoms.causes[seen[0]] : []);
+  const causes = new Set(fits && seen.length ? DATA.symptoms.causes[seen[0]].filter((id) => DATA.clauses[id]) : []);
   const led = !causes.size || ids.slice(0, COUNTS.led).some((id) => causes.has(id)); // else they are of another question
   return {
     ids,
