@@ -32,7 +32,7 @@ NUMBERS = {
     "parts": 5, "most_special": 3,
     # an answer is shown where it is among the first so many
     "among": 3,
-    # what people see is shown where the clause of a cause is among the first so many, or where no cause has a clause here
+    # what people see is shown where a cause has its clause among the first so many, or where none has one
     "led": 5,
     # what a word of no text could count
     "unknown": 61,
