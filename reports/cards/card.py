@@ -18,7 +18,7 @@ from reports.data.atlas import Atlas, Column
 from reports.data.by_mode import CALLS, by_mode
 from reports.data.history import Span, spans, timeline
 
-#: The parts of a card, in their order, and what stands before their lines; `beside` is of cards that need it.
+#: The parts of a card, in their order, and what stands before their lines; `next_to` is of cards that need it.
 PARTS = {
     "called": "when, how often",
     "given": "is given",
@@ -26,7 +26,7 @@ PARTS = {
     "order": "order",
     "removal": "removal",
     "copies": "copies",
-    "beside": "next to others",
+    "next_to": "next to others",
     "traps": "traps",
 }
 #: The files next to this one, in the order of the page, and what their cards are about.

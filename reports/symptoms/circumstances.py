@@ -2,20 +2,24 @@
 
 from reports.symptoms.symptom import Symptom, UsualCause
 
+#: Causes of several symptoms.
+LAYER_MADE_LATER = UsualCause(
+    "the layer was made, or put in the place of another, after the hooks were registered",
+    program="layer-made-later.py",
+    instead="register them again, or a global hook: it sees later modules, too",
+)
+HOOKS_CLEARED = UsualCause(
+    "other code emptied the dict of hooks, as the teardown of a library may do",
+    program="hooks-cleared.py",
+    instead="register them again; in a library remove only what you registered, by its handles",
+)
+
 CIRCUMSTANCES = (
     Symptom(
         "my hooks are gone",
         (
-            UsualCause(
-                "the layer was made, or put in the place of another, after the hooks were registered",
-                program="layer-made-later.py",
-                instead="register them again, or a global hook: it sees later modules, too",
-            ),
-            UsualCause(
-                "other code emptied the dict of hooks, as the teardown of a library may do",
-                program="hooks-cleared.py",
-                instead="register them again; in a library remove only what you registered, by its handles",
-            ),
+            LAYER_MADE_LATER,
+            HOOKS_CLEARED,
             UsualCause("a parameter was deep-copied: its tensor hooks stay behind", "gradient.copies.deepcopy"),
             UsualCause(
                 "a parameter was pickled or saved: its tensor hooks stay behind", "gradient.copies.pickled_parameter"

@@ -23,11 +23,11 @@ ENDS, GOES_ON = ["", "last"], ["block", "block.layer"]
 @each(
     Row(
         "modes.checkpoint.early_stop",
-        "In one pass of checkpoint(use_reentrant=False) forward hooks on the last layer run once, pre-hooks twice.",
+        "In a pass of checkpoint(use_reentrant=False) forward hooks on the last layer run once, pre-hooks twice.",
         (EARLY, "measured"),
         asked="forward hook not called again but pre hook called twice activation "
         "checkpointing use_reentrant False counts differ early stop",
-        where=("an nn.Linear, trainable", "hooks compute nothing"),
+        where=("it is a trainable nn.Linear", "hooks compute nothing"),
         needs=(FORMS, STOPS),
         paths=ENDS,
         stop=True,

@@ -17,7 +17,7 @@ from suites.selfcheck import synthetic_cells
 
 APIS = [api for cards in table().values() for api in cards]
 #: Parts that only some cards need.
-OPTIONAL = {"beside"}
+OPTIONAL = {"next_to"}
 
 
 @pytest.fixture(scope="module")
