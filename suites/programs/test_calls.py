@@ -45,7 +45,7 @@ ABOUT = (
         "measured",
         needs=NEEDED,
         checks_model=True,
-        sorts=("optimizer", "state", "registration", "forward", "leaf"),
+        sorts=("state", "optimizer", "registration", "forward", "leaf"),
         circumstances=("state", "optimizer", "replace", "assign", "copy", "convert", "late"),
     ),
     Row(
