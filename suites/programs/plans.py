@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from fixtures.draw.programs import QUIET, net_programs
-from fixtures.programs.grammar import Attach, CopyNet, Detach
+from fixtures.programs.grammar import Attach, Block, CopyNet, Detach
 from fixtures.programs.plan import NetProgram
 
 #: The first torch whose full backward hooks and layers programs are built of.
@@ -43,7 +43,10 @@ def in_forward() -> Any:
 def copied() -> Any:
     """Programs whose hooks are registered before a deep copy is made; the copy is gone on with."""
     drawn = net_programs(
-        sorts=("forward", "backward"), acts=("same", "thrice", "pass", "raise"), without=("everywhere",), against="copied"
+        sorts=("forward", "backward"),
+        acts=("same", "thrice", "pass", "raise"),
+        without=("everywhere",),
+        against="copied",
     )
     return drawn.map(lambda program: hooks_first(program, CopyNet()))
 
@@ -76,3 +79,8 @@ def in_order(program: NetProgram, flags: Any) -> NetProgram:
     acts = [one.act for one in program.hooks if one.kind == first.kind] + ["look", "look"]
     hooks = [replace(first, label=f"h{at}", act=acts[at], prepend=flag) for at, flag in enumerate(flags)]
     return program.with_hooks(hooks)
+
+
+def shown(against: str, *steps: Any) -> Any:
+    """The program that the example of a clause shows: two layers, and these hooks and steps."""
+    return {"program": NetProgram("vec", (Block("linear"), Block("tanh")), steps, against=against)}

@@ -4,9 +4,10 @@ from typing import Any
 
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
+from fixtures.programs.grammar import Attach, CopyNet, TrainStep, Update
 from fixtures.programs.plan import NetProgram
 from suites.names import AS_IS, FORWARD_HOOK, HANDLE, NOTE
-from suites.programs.plans import NEEDED, copied, everywhere, in_forward, looking, prepended, removed
+from suites.programs.plans import NEEDED, copied, everywhere, in_forward, looking, prepended, removed, shown
 
 AROUND_FORWARD = ("register_forward_hook", "register_forward_pre_hook")
 BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_pre_hook")
@@ -22,6 +23,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         about=(*AROUND_FORWARD, "register_hook"),
         needs=NEEDED,
         programs=looking,
+        witness=shown("without", Attach("forward", "h0", each=True), Attach("gradient", "h1"), TrainStep(), Update()),
     ),
     Row(
         "programs.same.removed",
@@ -31,6 +33,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         about=BOTH,
         needs=NEEDED,
         programs=removed,
+        witness=shown("removed", Attach("forward", "h0", act="thrice", each=True), TrainStep(), Update()),
     ),
     Row(
         "programs.same.in_forward",
@@ -41,6 +44,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         about=AROUND_FORWARD,
         needs=NEEDED,
         programs=in_forward,
+        witness=shown("forward", Attach("forward", "h0", 4, "thrice"), Attach("forward_pre", "h1", 5), TrainStep()),
     ),
     Row(
         "programs.same.copied",
@@ -50,6 +54,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         about=BOTH,
         needs=NEEDED,
         programs=copied,
+        witness=shown("copied", Attach("forward", "h0", 4, "thrice"), CopyNet(), TrainStep()),
     ),
     Row(
         "programs.same.everywhere",
@@ -60,6 +65,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         about=BOTH,
         needs=(NEEDED, "torch.nn.modules.module.register_module_full_backward_hook"),
         programs=everywhere,
+        witness=shown("everywhere", Attach("forward", "h0", everywhere=True), TrainStep()),
     ),
     Row(
         "programs.same.prepended",
@@ -69,6 +75,9 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         about=BOTH,
         needs=(NEEDED, "torch.nn.Module.register_forward_hook(prepend)"),
         programs=prepended,
+        witness=shown(
+            "order", Attach("forward", "h0", 4, "thrice"), Attach("forward", "h1", 4, prepend=True), TrainStep()
+        ),
     ),
     program=lambda row: row.programs(),
 )
