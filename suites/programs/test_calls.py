@@ -9,12 +9,13 @@ from typing import Any
 from fixtures.clause.rows import Row, each
 from fixtures.draw.programs import CIRCUMSTANCES, SORTS, net_programs
 from fixtures.judge.subject import Subject
+from fixtures.programs.grammar import Attach, ChangeDtype, CopyNet, SaveLoad, TrainStep, Update
 from fixtures.programs.plan import NetProgram
-from suites.programs.plans import NEEDED
+from suites.programs.plans import NEEDED, shown
 
+AROUND_FORWARD = ("register_forward_hook", "register_forward_pre_hook")
 ABOUT = (
-    "register_forward_hook",
-    "register_forward_pre_hook",
+    *AROUND_FORWARD,
     "register_full_backward_hook",
     "register_full_backward_pre_hook",
 )
@@ -26,7 +27,9 @@ ABOUT = (
         "Hooks around forward in programs of real layers are called by their definition.",
         "measured",
         needs=NEEDED,
+        witness=shown("definition", Attach("forward", "h0", each=True), TrainStep()),
         checks_model=True,
+        about=AROUND_FORWARD,
         sorts=("forward",),
         circumstances=(
             "thread",
@@ -47,6 +50,9 @@ ABOUT = (
         "Hooks of gradients in programs of real layers are called by their definition.",
         "measured",
         needs=NEEDED,
+        witness=shown(
+            "definition", Attach("full_backward", "h0", each=True), Attach("gradient", "h1", act="thrice"), TrainStep()
+        ),
         checks_model=True,
         sorts=("backward", "tensor", "leaf"),
         circumstances=(
@@ -67,7 +73,9 @@ ABOUT = (
         "Hooks of optimizers, state dicts and registration in a training loop are called by their definition.",
         "measured",
         needs=NEEDED,
+        witness=shown("definition", Attach("forward", "h0", each=True), TrainStep(), Update(), SaveLoad()),
         checks_model=True,
+        about=AROUND_FORWARD,
         sorts=("state", "optimizer", "registration", "forward", "leaf"),
         circumstances=("state", "optimizer", "replace", "assign", "copy", "convert", "late"),
     ),
@@ -76,6 +84,7 @@ ABOUT = (
         "Hooks in programs whose net is copied, converted, loaded, frozen or changed are called by their definition.",
         "measured",
         needs=NEEDED,
+        witness=shown("definition", Attach("forward", "h0", each=True), CopyNet(), ChangeDtype(), TrainStep()),
         checks_model=True,
         sorts=("forward", "backward", "leaf", "tensor"),
         circumstances=("copy", "convert", "state", "replace", "assign", "freeze", "eval", "late"),
@@ -85,6 +94,7 @@ ABOUT = (
         "Hooks in programs with passes of every kind are called by their definition.",
         "measured",
         needs=NEEDED,
+        witness=shown("definition", Attach("full_backward", "h0"), TrainStep("second"), TrainStep("mean", "thread")),
         checks_model=True,
         sorts=("forward", "backward", "tensor", "leaf"),
         circumstances=("thread", "second", "again", "call", "checkpoint", "predict", "everywhere", "nested", "fails"),
@@ -94,6 +104,9 @@ ABOUT = (
         "Hooks of all kinds in programs of real layers are called by their definition.",
         "measured",
         needs=NEEDED,
+        witness=shown(
+            "definition", Attach("forward_pre", "h0", each=True), Attach("tensor", "h1"), TrainStep(), Update()
+        ),
         checks_model=True,
         sorts=tuple(SORTS),
         circumstances=CIRCUMSTANCES,
