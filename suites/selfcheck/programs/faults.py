@@ -109,8 +109,8 @@ def other_threads() -> Iterator[None]:
 
 @fault
 def step_post_too_early() -> Iterator[None]:
-    """Post-hooks of Adam are called before the step."""
-    with mock.patch.object(torch.optim.Adam, "register_step_post_hook", Optimizer.register_step_pre_hook):
+    """Post-hooks of an optimizer are called before the step."""
+    with mock.patch.object(Optimizer, "register_step_post_hook", Optimizer.register_step_pre_hook):
         yield
 
 
