@@ -1,5 +1,6 @@
 """The example of every clause: python -m suites.examples makes them and runs them on the installed torch.
 
+Behind them it runs the programs of reports/why: causes and answers that are no clause, so on every release.
 With --write it only makes them, which needs no torch; with --from it runs those that were written. A program is called
 as its clause. On a release that is recorded it must say what is recorded there: the reading in force, the declared
 deviation, or that torch lacks what the clause needs.
@@ -38,6 +39,8 @@ from suites.table import ROOT, import_files
 
 Made = TypeVar("Made")
 SECONDS = 120
+#: Programs for causes and answers that are no clause.
+TOLD = ROOT / "reports" / "why"
 #: clause -> [its digest, the plan that is typical of it, as Python].
 TYPICAL = ROOT / "suites" / "typical.json"
 #: Clauses that a process takes at a time: those of one file next to each other, so that few processes read it.
@@ -133,11 +136,11 @@ def write(clauses: List[Clause], folder: pathlib.Path) -> int:
     return status
 
 
-def run(clause: Clause, path: pathlib.Path) -> Tuple[Any, str]:
-    """Run the program of a clause; return its exit status and what it says."""
+def run(path: pathlib.Path, isolated: bool) -> Tuple[Any, str]:
+    """Run a program, in a process of its own where that is asked; return its exit status and what it says."""
     from fixtures.stages.stage import Torch  # loaded here: who only writes the programs needs no torch
 
-    if clause.isolated:
+    if isolated:
         command = [sys.executable, "-W", "ignore", str(path)]
         try:
             done = subprocess.run(
@@ -178,7 +181,7 @@ def wrong(clause: Clause, known: Known, minor: str, folder: pathlib.Path) -> Opt
     path = folder / (clause.id + ".py")
     if not path.is_file():
         return f"there is no {path}"
-    status, said = run(clause, path)
+    status, said = run(path, clause.isolated)
     last = said.rsplit("\n", 1)[-1]
     if missing(clause.needs):
         return None if status == 125 and "cannot tell: no " in last else said
@@ -214,6 +217,17 @@ def run_all(clauses: List[Clause], cells: Dict[str, Dict[str, Dict[str, Any]]], 
     return 1 if failed else 0
 
 
+def run_told() -> int:
+    """Run the programs that readers are told and that are no clause's example; return the exit status."""
+    failed = 0
+    for path in sorted(TOLD.glob("*.py")):
+        status, said = run(path, isolated=False)
+        if status:
+            failed = 1
+            print(f"{path.name}: otherwise\n{said}", flush=True)
+    return failed
+
+
 def main() -> int:
     """Make the programs, run them, or both; return the exit status."""
     parser = argparse.ArgumentParser(
@@ -246,7 +260,8 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as room:
             folder = options.source or pathlib.Path(room)
             unwritten = 0 if options.source else write(chosen, folder)
-            return run_all(chosen, recorded(), folder) or unwritten
+            failed = run_all(chosen, recorded(), folder) or unwritten
+            return failed if options.clauses else run_told() or failed
     except OSError as error:
         print(f"suites.examples: {error.filename}: {error.strerror}: name another folder", file=sys.stderr)
         return 2

@@ -16,7 +16,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "subject" in metafunc.fixturenames:
-        modes, clause = plugin.modes_of(metafunc.config), getattr(metafunc.function, "_clause", None)
+        clause = getattr(metafunc.function, "_clause", None)
+        modes = plugin.modes_of(metafunc.config, clause)
         # pytest cuts what it says of a failure in its last lines, but never the name of the test.
         ids = [f"{clause.id}-{mode}" if clause else mode for mode in modes]
         metafunc.parametrize("subject", modes, ids=ids)

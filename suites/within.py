@@ -24,7 +24,7 @@ from fixtures.clause.within import Within
 from fixtures.draw.contract import drawing_for
 from fixtures.graph.errors import TooLarge
 from fixtures.judge.corpus import NEWEST, plans_of
-from fixtures.judge.subject import Subject
+from fixtures.judge.subject import UNEXPECTED, Subject
 from fixtures.model.contract import Contract, applies, contract_for, with_facts
 from fixtures.model.module import Model, expect
 from fixtures.plan.grammar import Plan
@@ -235,7 +235,7 @@ class InMode:
                 self.clause.test()(subject=self.subject(reading, rules), plan=plan)
             except (UnsatisfiedAssumption, TooLarge):
                 return None
-            except Exception:  # noqa: BLE001 - a test may stumble over a trace that it does not expect
+            except UNEXPECTED:
                 return True
         called = set(eager.calls())
         return there.raised() != eager.raised() and not (called and called <= set(there.calls()))

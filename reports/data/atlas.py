@@ -13,8 +13,9 @@ from fixtures.judge.unplayed import NEEDS, NO_PLAN
 from fixtures.run.naming import READERS, RUN
 from reports.data.cell import BROKEN, Cell, Key
 from reports.data.claims import answers, sentences
-from reports.data.clause import Clause, Clauses
-from reports.data.merge import check_group
+from reports.data.clause import Clause, Clauses, need
+from reports.data.forms import counted
+from reports.data.merge import check_group, settled
 from reports.data.runfile import Run, is_release, run_key
 from reports.data.strict import BadInput
 from reports.data.table import Table
@@ -25,6 +26,7 @@ from reports.data.wording import kept, worded
 VERDICT_NAMES = ("conforms", "deviates", "crashed", "hung", "refused", "absent", "unseen")
 OLDER_TEXT = "recorded with an older text of the clause"
 NOT_RUN = "not run here"
+SOME = "{} played here, without a failure"
 
 
 UNSEEN = Cell("unseen", note=NOT_RUN)
@@ -70,10 +72,21 @@ class Atlas:
     #: What only compares whole plans with the model: its cells are evidence, its sentences say nothing to a user.
     checks: Clauses = field(default_factory=dict)
 
-    @property
+    @cached_property
     def measured(self) -> Clauses:
         """All clauses that may have cells."""
         return {**self.clauses, **self.checks}
+
+    @cached_property
+    def came(self) -> dict[tuple[str, str], int]:
+        """The place of the first column that has an API, or an option of it, of all that clauses need."""
+        found: dict[tuple[str, str], int] = {}
+        needing = [clause for clause in self.clauses.values() if clause.needs]
+        for at in reversed(range(len(self.columns))):
+            for clause in needing:
+                if self.cell(clause.id, self.columns[at], self.modes[0]).verdict not in ("absent", "unseen"):
+                    found.update(dict.fromkeys(map(need, clause.needs), at))
+        return found
 
     def cell(self, clause: str, column: Column, mode: str) -> Cell:
         """Return the cell, unseen where nothing was run."""
@@ -187,12 +200,14 @@ def run_cells(run: Run, table: Table) -> dict[Key, Cell]:
 
 
 def _seen(cell: Cell, clause: Clause, mode: str, version: Version, table: Table) -> Cell:
-    """Return a cell in words; unseen where another text was measured, or a mode had no plan to ask torch with.
+    """Return a cell in words; unseen where another text was measured, or a mode had no plan, or few, to ask torch with.
 
     In a mode it is about a usual program and what the sentence names.
     """
     if cell.digest != clause.digest:
         return OUTDATED
+    if cell.partial:
+        return Cell("unseen", note=SOME.format(counted(cell.few or 0, "plan", "plans")), few=cell.few)
     found = worded(cell, clause, mode, table)
     if found.verdict == "refused" and found.note.startswith((NO_PLAN, NEEDS)):
         return Cell("unseen", note=found.note)
@@ -210,7 +225,7 @@ def _grouped(runs: list[Run]) -> dict[str, list[Run]]:
         groups.setdefault(run_key(run), []).append(run)
     for group in groups.values():
         check_group(group)
-    return groups
+    return {name: settled(group) for name, group in groups.items()}
 
 
 def _run_column(name: str, group: list[Run], recorded: list[Recorded]) -> Column:

@@ -204,6 +204,7 @@ def in_modes(atlas: Atlas, clause: str) -> str:
     found: dict[str, list[str]] = {}
     for mode in atlas.modes[1:]:
         cells = [atlas.cells[clause, one.key, mode] for one in atlas.newest if (clause, one.key, mode) in atlas.cells]
+        cells = [cell for cell in cells if not cell.partial]
         if cells:
             usual = "otherwise in" if otherwise(cells[0]) else SAME
             found.setdefault(ANSWERS.get(cells[0].verdict, usual), []).append(mode)

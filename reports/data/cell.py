@@ -49,6 +49,8 @@ class Cell:
     lacks: tuple[str, ...] = ()
     #: What a mode does outside of what the sentence promises: never recorded, see `within.py`.
     besides: tuple[Beside, ...] = ()
+    #: How many plans were played, where a run played a few in this mode: never recorded. None where it was all.
+    few: int | None = None
 
     @classmethod
     def of_line(cls, line: Mapping[str, Any], digest: str) -> Cell:
@@ -63,6 +65,7 @@ class Cell:
             line.get("deviation") or None,
             digest,
             lacks=tuple(line.get("lacks", ())),
+            few=line.get("few"),
         )
 
     @classmethod
@@ -117,6 +120,11 @@ class Cell:
     def traces(self) -> tuple[list[str], list[str]] | None:
         """The expected trace and the observed one, as lines; None where there is no evidence."""
         return None if self.evidence is None else (self.evidence["expected"], self.evidence["observed"])
+
+    @property
+    def partial(self) -> bool:
+        """Whether a few plans were played and found nothing: that says less than what is recorded."""
+        return self.few is not None and not (self.verdict in BROKEN and not self.declared)
 
     @property
     def new(self) -> bool:

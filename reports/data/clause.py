@@ -212,6 +212,7 @@ def truth(reading: str | None) -> str:
     return (reading or "").partition(" ")[0]
 
 
+@functools.cache
 def need(text: str) -> tuple[str, str]:
     """Return a dotted name as APIs are called, and its option: ("register_forward_hook", "prepend")."""
     path, _, option = text.removesuffix(")").partition("(")

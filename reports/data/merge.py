@@ -7,6 +7,7 @@ of cells, other texts of the clauses, another suite, another environment.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from fixtures.run.naming import RUN
@@ -35,6 +36,7 @@ def merge(runs: Iterable[Run]) -> list[Run]:
 def _one(group: list[Run]) -> Run:
     check_group(group)
     _check_shards(group)
+    group = settled(group)
     first = group[0]
     header: dict[str, Any] = {**first.header, "shard": [1, 1]}
     header["modes"], header["clauses"], header["nodes"] = [], {}, {}
@@ -66,12 +68,25 @@ def check_group(group: list[Run]) -> None:
         _check_suite(group[0], run)
         _check_texts(texts, run)
         for key, cell in run.cells.items():
+            if cell.few is not None:  # gives way to one of all plans
+                continue
             other = seen.setdefault(key, run)
             if other is not run:
                 was, now = other.cells[key].verdict, cell.verdict
                 verdicts = "both say " + now if was == now else f"{was} there, {now} here"
                 fault = f"{key[0]} [{key[1]}] is also in {other.path} ({verdicts})"
                 raise BadInput(run.path, "", fault, "give one of the two files")
+
+
+def settled(group: list[Run]) -> list[Run]:
+    """Return the runs without the cells of a few plans that another run has of all plans, or that came before."""
+    known = {key for run in group for key, cell in run.cells.items() if cell.few is None}
+    found = []
+    for run in group:
+        lines = {key: line for key, line in run.lines.items() if run.cells[key].few is None or key not in known}
+        known |= lines.keys()
+        found.append(replace(run, lines=lines))
+    return found
 
 
 def _check_same(first: Run, run: Run) -> None:

@@ -91,6 +91,11 @@ class Statement:
         return self.answer in CONSTANT and self.says != UNKNOWN and not self.new
 
     @property
+    def told(self) -> bool:
+        """Whether it says what torch does: it is measured, and there is something to call."""
+        return self.good or self.constant or self.answer in BROKEN
+
+    @property
     def weight(self) -> int:
         """How bad the effect is, the worst is 0; where there is nothing to call it is the least."""
         return len(EFFECTS) if self.answer in NOTHING else EFFECTS.index(self.effect)

@@ -18,7 +18,7 @@ from referencing import Registry
 
 FORMAT = 1
 #: That of the answers of the verbs.
-ANSWERS_FORMAT = 2
+ANSWERS_FORMAT = 3
 MAX_FILE_BYTES = 256 * 2**20
 MAX_LINE_BYTES = 64 * 2**20
 MAX_DEPTH = 30

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from fixtures.run.naming import REPORTS
+from reports.cards.card import shown
 from reports.costs.chapter import chapter
 from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
@@ -25,14 +26,13 @@ from reports.page.choices import choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
 from reports.page.own import Own
-from reports.search.words import plain, stem
 from reports.symptoms.programs import symptoms
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = ("tokens", "page", "matrix", "drawer", "views", "disagreements", "costs", "print")
 SCRIPTS = (
     "data", "statements", "state", "find", "bars", "filter", "drawer", "highlight", "evidence", "disagreements",
-    "choice", "rely", "upgrade", "why", "views", "main",
+    "choice", "rely", "upgrade", "card", "why", "views", "main",
 )  # fmt: skip
 
 
@@ -69,6 +69,7 @@ def render(
         costs=chapter(costs),
         own=answer,
         choices=choices(atlas),
+        cards=shown(atlas),
         uncovered=UNCOVERED,
         scope=scope(),
         by_mode=by_mode(atlas, atlas.newest),
@@ -90,13 +91,8 @@ def _template() -> Template:
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"begun": begun, "stems": _stems}
+    environment.filters["begun"] = begun
     return environment.get_template("page.html")
-
-
-def _stems(text: str) -> str:
-    """Return the words of a text as the script of the page compares them."""
-    return " ".join(sorted({stem(word) for word in plain(text)}))
 
 
 def _joined(kind: str, names: tuple[str, ...]) -> str:

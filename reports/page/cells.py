@@ -11,6 +11,7 @@ from reports.data.clause import Clause
 from reports.data.neighbours import neighbours
 from reports.data.statements import Statement, kind_of_change, statement
 from reports.data.traces import aligned
+from reports.page.programs import Lines
 
 
 class Once:
@@ -33,8 +34,8 @@ class Once:
 class Cells:
     """The cells of an atlas as the page has them."""
 
-    def __init__(self, atlas: Atlas) -> None:
-        self._atlas = atlas
+    def __init__(self, atlas: Atlas, lines: Lines) -> None:
+        self._atlas, self._lines = atlas, lines
         self._cells, self._ranges, self._acts, self._states = Once(), Once(), Once(), Once()
         #: The first one stands for the sentence of the clause itself.
         self._texts = Once(None)
@@ -96,7 +97,7 @@ class Cells:
         key = clause.id, cell.essence
         if key not in self._known:
             self._known[key] = len(self._evidence)
-            self._evidence.append(_evidence(evidence))
+            self._evidence.append(_evidence(evidence, self._lines))
         return self._known[key]
 
     def _says(self, clause: Clause, cell: Cell) -> dict[str, Any]:
@@ -130,10 +131,11 @@ class Cells:
             "new": said.new,
             "declared": cell.declared,
             "constant": said.constant,
-            "unrun": cell.verdict == "unseen" and cell.note == NOT_RUN,
+            "untold": not said.told,
+            "unrun": cell.verdict == "unseen" and (cell.note == NOT_RUN or cell.partial),
             "word": word if word != said.answer else "",
             "words": words if words != said.answer else "",
-            "spoken": f"{spoken} ({cell.note})" if cell.note else spoken if spoken != words else "",
+            "spoken": spoken if spoken != words else "",
         }
         return {**found, **{name: value for name, value in more.items() if value}}
 
@@ -143,7 +145,9 @@ def _shown(cell: Cell) -> tuple[Any, ...]:
     return cell.verdict, cell.reading, cell.declared, cell.deviation, cell.holds, cell.note
 
 
-def _evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
+def _evidence(evidence: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
     found: dict[str, Any] = {"lines": aligned(evidence["expected"], evidence["observed"])}
-    more = {name: evidence[name] for name in ("message", "plan", "reproducer")}
+    more = {name: evidence[name] for name in ("message", "plan")}
+    if evidence["reproducer"]:
+        more["reproducer"] = lines.packed(evidence["reproducer"])
     return {**found, **{name: value for name, value in more.items() if value}}

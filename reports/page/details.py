@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -10,22 +12,26 @@ from typing import Any
 from markupsafe import Markup
 
 from fixtures.clause.usual import NAMES
+from reports.cards.card import PARTS, call, other, parts_of, shown, since
 from reports.data.atlas import Atlas
 from reports.data.by_mode import in_modes
 from reports.data.claims import shown_by
 from reports.data.clause import Clause
 from reports.data.disagreements import Disagreement, when
+from reports.data.forms import begun
 from reports.data.history import STATUSES
 from reports.data.neighbours import neighbours
 from reports.data.order import rank
 from reports.data.sources import link
 from reports.data.statements import IN_WORDS, KINDS, WORDS
-from reports.page.cells import Cells
+from reports.page.cells import Cells, Once
 from reports.page.matrix import SIGNS
 from reports.page.own import Own
 from reports.page.programs import Lines
-from reports.search.index import made
+from reports.search.index import made, of_symptoms
 
+#: In a row of a test: its id and its sentence, and the words that people ask with.
+SAID = re.compile(r'(?m)(?<=^    Row\(\n)(?: {8}".*",\n){2}|^ {8}asked=(?:".*"|\((?:\n {12}".*")+\n {8}\)),\n')
 NO_EXAMPLES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -48,19 +54,20 @@ def document(
     atlas: Atlas, disagreements: Sequence[Disagreement] = (), examples: Mapping[str, str] = NO_EXAMPLES
 ) -> dict[str, Any]:
     """Return the data of the page."""
-    cells, lines = Cells(atlas), Lines()
+    lines, names = Lines(), Once()
+    cells = Cells(atlas, lines)
     sources = sorted({source for clause in atlas.clauses.values() for source in clause.source})
     apis = sorted(set().union(*(clause.asked_as for clause in atlas.clauses.values())))
     clauses = {}
     for name, clause in atlas.clauses.items():
-        found = clauses[name] = _clause(atlas, clause, cells)
+        found = clauses[name] = _clause(atlas, clause, cells, names)
         found["code"] = lines.packed(_test(clause.code))
         shown = atlas.clauses[shown_by(name)]
-        example = examples.get(shown.id, "")
-        if " ".join(example.split()).startswith(
-            f'"""{shown.id}: {shown.says}'
-        ):  # the clause of a run may have another sentence
+        example = _headless(examples.get(shown.id, ""), shown.stated)
+        if example:  # the clause of a run may have another sentence
             found["example"] = lines.packed(example)
+            if shown is not clause:
+                found["shown"] = shown.id
         found["source"] = [sources.index(source) for source in clause.source]
         found["apis"] = [apis.index(api) for api in sorted(clause.asked_as)]
     return {
@@ -80,53 +87,83 @@ def document(
         "statuses": STATUSES,
         "apis": apis,
         "find": made(atlas.clauses),
+        "symptoms": of_symptoms(),
         "sources": [[source, link(source)] for source in sources],
         "clauses": clauses,
-        "lines": lines.values,
+        "names": names.values,
         **cells.tables,
-        "disagreements": {one.clause: _disagreement(atlas, one) for one in disagreements},
+        "cards": cards(atlas),
+        "disagreements": {one.clause: _disagreement(atlas, one, lines) for one in disagreements},
+        "lines": lines.values,
     }  # fmt: skip
 
 
+def cards(atlas: Atlas) -> dict[str, Any]:
+    """Return the cards that the page has, each with its calls as [how many columns, call] and its clauses as places."""
+    places, found = {name: at for at, name in enumerate(atlas.clauses)}, {}
+    for api in (api for apis in shown(atlas).values() for api in apis):
+        parts = [(begun(title), parts_of(api)[part]) for part, title in PARTS.items() if part in parts_of(api)]
+        calls = neighbours(atlas.columns, functools.partial(call, atlas, api))
+        found[api] = {
+            "calls": [[len(columns), words] for words, columns in calls],
+            "came": atlas.came.get((api, ""), 0),
+            "since": since(atlas, api),
+            "other": other(api),
+            "parts": [
+                [title, one if isinstance(one, str) else [places[n] for n in one if n in places]]
+                for title, one in parts
+            ],
+        }
+    return found
+
+
 def _test(code: str) -> str:
-    """Return the test of a clause without its mark: all that the mark says is shown already."""
+    """Return the test of a clause without its mark, and a row without its sentence: what these say is shown already."""
     mark, end, rest = code.partition("\n)\n")
-    return rest if end and mark.startswith("@clause(\n") else code
+    return rest if end and mark.startswith("@clause(\n") else SAID.sub("", code)
 
 
-def _disagreement(atlas: Atlas, one: Disagreement) -> dict[str, Any]:
+def _headless(example: str, stated: str) -> str:
+    """Return what follows in a program behind the words that its docstring has of the clause; "" for other words."""
+    head = f'"""{stated}'  # as long as there, where some spaces are ends of lines
+    return example[len(head) :] if example[: len(head)].split() == head.split() else ""
+
+
+def _disagreement(atlas: Atlas, one: Disagreement, lines: Lines) -> dict[str, Any]:
     found = {
         "says": one.sentence,
         "documented": one.documentation,
         "address": one.address,
         "torch": one.torch,
         "when": when(atlas, one),
-        "code": one.code,
+        "code": lines.packed(one.code),
     }
     extras = {"see": one.see, "doubt": one.doubt}
     found.update({key: value for key, value in extras.items() if value})
     return found
 
 
-def _clause(atlas: Atlas, clause: Clause, cells: Cells) -> dict[str, Any]:
+def _clause(atlas: Atlas, clause: Clause, cells: Cells, shared: Once) -> dict[str, Any]:
     """Return a clause without its sentence and its limits, which are in its row."""
     names = clause.reading_names
     force = [clause.in_force(column.version) for column in atlas.columns]
+    readings = [
+        [one.name, one.torch, cells.text(clause, one.says), *[1] * (not one.says_the_same)] for one in clause.readings
+    ]
     found = {
-        "readings": [
-            [one.name, one.torch, cells.text(clause, one.says), *[1] * (not one.says_the_same)]
-            for one in clause.readings
-        ],
-        "force": _packed([names.index(each) if each is not None else -1 for each in force]),
+        "readings": shared.place(readings),
+        "force": shared.place(_packed([names.index(each) if each is not None else -1 for each in force])),
         "cells": [cells.ranges(clause, mode) for mode in atlas.modes],
-        "place": f"{clause.file}:{clause.line}",
+        "place": [shared.place(clause.file), clause.line],
+        "level": shared.place(clause.level),
+        "needs": shared.place(clause.needs),
+        "modes": shared.place(in_modes(atlas, clause.id)),
     }
     extras: dict[str, Any] = {"see": clause.see, "instead": clause.instead}
     if clause.beyond is not None:
         extras["beyond"] = [NAMES.index(word) for word in clause.beyond if word in NAMES]
-    extras |= {"level": clause.level, "needs": clause.needs, "docs": clause.docs, "note": clause.note}
+    extras |= {"docs": clause.docs, "note": clause.note}
     extras["refuted"] = [one.says for one in clause.readings if one.never and one.told]
-    extras["modes"] = in_modes(atlas, clause.id)
     extras |= {"rank": rank(clause), "compares": clause.checks_model, "claim": clause.is_claim}
     extras["varies"] = clause.varies and not clause.is_claim
     return {**found, **{name: value for name, value in extras.items() if value or name == "beyond"}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import by_plans
 from reports.data.atlas import including
 from reports.data.cell import Cell, Cells
-from reports.data.merge import check_group
+from reports.data.merge import check_group, settled
 from reports.data.runfile import Run, is_release, minor
 from reports.data.strict import BadInput
 from reports.data.table import Table
@@ -68,21 +68,26 @@ class Match:
     drawn: str = ""
     #: How many of those that differ break what torch documents or tests.
     wrong: int = 0
+    #: For each mode in which a few plans of a clause were played: in how many clauses of how many one fails.
+    few: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
         """What is said of somebody's own run in one sentence."""
-        same = all(one == all_ for one, all_ in self.cells.values())
+        same = all(one == all_ for one, all_ in self.cells.values()) and not any(bad for bad, _ in self.few.values())
         modes = [
             f"{one if same else all_ - one} of {all_}" + (" clauses" if mode == "eager" else f" in {mode}")
             for mode, (one, all_) in self.cells.items()
         ]
+        modes += [f"{bad} of {all_} in {mode}, by a few plans" for mode, (bad, all_) in self.few.items() if bad]
         does = "does what is recorded" if same else "differs from what is recorded"
         counts = (": " if same else " in ") + ", ".join(modes)
         ran = sum(all_ for _, all_ in self.cells.values())
         part = f" ({ran} of {self.recorded} were run)" if ran < self.recorded else ""
         wrong = f"; {self.wrong} of them {'breaks' if self.wrong == 1 else 'break'} {PROMISED}" if self.wrong else ""
-        return f"your torch {self.torch} {does} of {self.release}{counts}{part}{wrong}{self.drawn}"
+        quiet = ", ".join(mode for mode, (bad, _) in self.few.items() if not bad)
+        few = f"; a few plans were played in {quiet}, without a failure" if quiet else ""
+        return f"your torch {self.torch} {does} of {self.release}{counts}{part}{few}{wrong}{self.drawn}"
 
 
 @dataclass(frozen=True)
@@ -137,10 +142,13 @@ def _matched(name: str, group: list[Run], old: Recorded, table: Table) -> tuple[
     """Return where the runs of one release are not as recorded, and how many cells are, by mode."""
     whole = any(map(_is_whole, group))
     new = from_runs(group, table).cells
-    modes = sorted({mode for run in group for mode in run.header["modes"]}, key=lambda mode: (mode != "eager", mode))
+    ran = {mode for run in group for mode in run.header["modes"]}
+    found = {mode: [cells[mode] for cells in new.values() if mode in cells] for mode in sorted(ran)}
+    by_few = [mode for mode, cells in found.items() if any(cell.few is not None for cell in cells)]
+    modes = sorted(found.keys() - set(by_few), key=lambda mode: (mode != "eager", mode))
     asked = {
-        c: {m: e for m, e in found.items() if m in (modes if whole else new.get(c, ()))}
-        for c, found in old.cells.items()
+        c: {m: e for m, e in known.items() if m in new.get(c, ()) or (whole and m in modes)}
+        for c, known in old.cells.items()
     }
     exact = all(run.header["profile"] == "recorded" for run in group)
     changes = [one for one in differences(name, asked, new, table) if exact or one.kind != "trace"]
@@ -148,10 +156,11 @@ def _matched(name: str, group: list[Run], old: Recorded, table: Table) -> tuple[
     keys = {(clause, mode) for side in (asked, new) for clause, found in side.items() for mode in found}
     total, differ = Counter(mode for _, mode in keys), Counter(one.mode for one in changes)
     cells = {mode: (total[mode] - differ[mode], total[mode]) for mode in modes if total[mode]}
-    known = sum(mode in modes for found in old.cells.values() for mode in found)
+    few = {mode: (differ[mode], len(found[mode])) for mode in by_few}
+    known = sum(mode in modes for each in old.cells.values() for mode in each)
     drawn = _drawn(group[0].header.get("hypothesis"), old)
     wrong = sum(one.weight == "wrong" for one in changes)
-    return changes, Match(group[0].version.public, name, cells, known, drawn, wrong)
+    return changes, Match(group[0].version.public, name, cells, known, drawn, wrong, few)
 
 
 def _is_whole(run: Run) -> bool:
@@ -160,7 +169,9 @@ def _is_whole(run: Run) -> bool:
 
 def _by_plans(one: CellChange) -> bool:
     was, now = one.before, one.after
-    return was is not None and now is not None and by_plans(one.mode, was.verdict, now.verdict, now.declared)
+    if now is None or was is None:
+        return now is not None and now.partial  # of a mode that is not recorded
+    return by_plans(one.mode, was.verdict, now.verdict, now.declared, now.few is not None)
 
 
 def _drawn(version: str | None, old: Recorded) -> str:
@@ -190,7 +201,7 @@ def by_release(runs: Iterable[Run]) -> dict[str, list[Run]]:
         groups.setdefault(minor(run.version), []).append(run)
     for group in groups.values():
         check_group(group)
-    return groups
+    return {name: settled(group) for name, group in groups.items()}
 
 
 def differences(name: str, old: Cells, new: Cells, table: Table) -> Iterator[CellChange]:

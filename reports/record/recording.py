@@ -104,7 +104,7 @@ def prepared(
     With `gone`, clauses that the suites do not have are dropped on every release.
     With `restamp`, what other releases have of an older text of a clause counts for its new one: see `restamping.py`.
     """
-    runs = list(runs)
+    runs = [_whole(run) for run in runs]
     suites = read_table(folder)
     table = including(suites, runs)
     before = {old.minor: old for old in read_recorded(folder)}
@@ -161,6 +161,11 @@ def _added(old: Recorded, new: Recorded) -> Recorded:
     for clause, modes in new.cells.items():
         cells.setdefault(clause, {}).update(modes)
     return replace(new, cells=cells)
+
+
+def _whole(run: Run) -> Run:
+    """Return a run without its cells of a few plans: what is recorded of a mode comes from all that a clause draws."""
+    return replace(run, lines={key: line for key, line in run.lines.items() if run.cells[key].few is None})
 
 
 def _check_recordable(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The clauses that are nearest to some words: a question, an API, a text that torch printed."""
+"""What is nearest to some words: clauses, an answer that is no clause, usual causes of what people see."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from reports.data.atlas import Atlas
 from reports.data.names import add_mode, add_sources, mode_named, read_atlas
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
+from reports.search.answers import Answer
 from reports.search.ask import search
+from reports.symptoms.symptom import Symptom
 from reports.verbs.rely import Status, more, otherwise, status_of
 from reports.verbs.verb import add_verb
 
 MOST = 5
-EPILOG = """exit status: 0 some are close, 1 nothing is close, 2 there is nothing to look for.
+EPILOG = """exit status: 0 some are close, 1 nothing is close, 2 there are no words.
 example: python -m reports find why is my backward hook not called"""
 USUAL = "eager"
 NOTHING_CLOSE = "Nothing is close."
@@ -27,7 +29,10 @@ NOTHING_CLOSE = "Nothing is close."
 
 @dataclass(frozen=True)
 class Nearest:
-    """The clauses for some words, as they are on the newest release; what is said of parts of torch without clauses."""
+    """The clauses for some words, as they are on the newest release; what is said of parts of torch without clauses.
+
+    Where they fit: an answer that is no clause, and what people see.
+    """
 
     words: str
     torch: str
@@ -35,6 +40,8 @@ class Nearest:
     clauses: tuple[Status, ...]
     close: bool
     notes: tuple[str, ...]
+    answer: Answer | None
+    symptoms: tuple[Symptom, ...]
     #: What older releases do otherwise, by clause.
     before: Mapping[str, list[str]]
 
@@ -44,12 +51,20 @@ def find(atlas: Atlas, words: str, most: int = MOST, mode: str = USUAL) -> Neare
     found, newest = search(atlas.clauses).find(words), atlas.columns[-1]
     statuses = [status_of(atlas, name, mode, (newest,)) for name in found.clauses[:most]]
     before = {one.clause: otherwise(status_of(atlas, one.clause, mode, atlas.columns)) for one in statuses}
-    return Nearest(words, newest.torch, mode, tuple(statuses), found.close, found.notes, before)
+    fitting = (found.answer, found.symptoms)
+    return Nearest(words, newest.torch, mode, tuple(statuses), found.close, found.notes, *fitting, before)
+
+
+def told(nearest: Nearest) -> list[str]:
+    """Return what stands before the clauses: an answer with its program, the command that lists causes, and notes."""
+    answer = [nearest.answer.says, f"    {nearest.answer.script}"] if nearest.answer else []
+    causes = [f"usual causes: {REPORTS} why {one.name}" for one in nearest.symptoms]
+    return [*answer, *causes, *nearest.notes]
 
 
 def as_text(nearest: Nearest) -> str:
     """Return the answer for a terminal."""
-    lines = list(nearest.notes)
+    lines = told(nearest)
     if not nearest.close:
         lines.append(NOTHING_CLOSE + (" The nearest clauses:" if nearest.clauses else ""))
     for one in nearest.clauses:
@@ -71,6 +86,8 @@ def as_json(nearest: Nearest) -> str:
             "scope": LINE,
             "close": nearest.close,
             "notes": list(nearest.notes),
+            "answer": nearest.answer.plain if nearest.answer else None,
+            "symptoms": [one.name for one in nearest.symptoms],
             "clauses": [
                 {"clause": one.clause, "says": one.says, "status": one.status, **one.record.limited}
                 for one in nearest.clauses
@@ -81,7 +98,7 @@ def as_json(nearest: Nearest) -> str:
 
 def as_markdown(nearest: Nearest) -> str:
     """Return the answer as a table."""
-    lines = [forms.escaped(line) for line in nearest.notes]
+    lines = [forms.escaped(line.strip()) for line in told(nearest)]
     lines += [] if nearest.close else [NOTHING_CLOSE]
     lines += ["", "| clause | on torch " + nearest.torch + " |", "|---|---|"] if nearest.clauses else []
     for one in nearest.clauses:
@@ -110,9 +127,9 @@ def run(args: argparse.Namespace) -> int:
     words = sys.stdin.read() if args.words == ["-"] else " ".join(args.words)
     if args.most < 1:
         raise BadInput(READERS, "--most", f"{args.most} is not a number of clauses", "take 1 or more")
+    if not words.strip():
+        raise BadInput(READERS, "", "there are no words to look for", f"{REPORTS} rely lists all clauses")
     atlas = read_atlas(args)
     nearest = find(atlas, words, args.most, mode_named(atlas, args.mode))
-    if not nearest.clauses and not nearest.notes:
-        raise BadInput(READERS, "", "no clause has any of these words", f"{REPORTS} rely lists all clauses")
     forms.show(nearest, FORMS, args.format)
     return 0 if nearest.close else 1

@@ -13,7 +13,7 @@ from reports.data.strict import ANSWERS_FORMAT
 from reports.verbs.verb import add_verb
 
 EPILOG = f"""A column is a mode, in which the plans of the clauses are played, or a topic of the chapter `modes`.
-{REPORTS} rely --mode MODE --api API lists the clauses of a cell.
+{REPORTS} rely --mode MODE --api API --all lists the clauses of a cell.
 exit status: 0 shown, 2 the question cannot be answered.
 example: python -m reports modes --on 2.15 register_forward_hook"""
 

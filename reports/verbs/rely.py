@@ -9,19 +9,23 @@ from typing import Any
 
 from fixtures.clause.usual import NAMES
 from fixtures.run.naming import READERS, REPORTS
+from reports.cards.card import card
 from reports.data import forms
 from reports.data.atlas import Atlas, Column
-from reports.data.clause import Clause
+from reports.data.clause import Clause, need
 from reports.data.history import STATUSES, Span, spans, status, timeline
 from reports.data.names import add_mode, add_range, add_sources, between, mode_named, read_atlas, unknown
 from reports.data.neighbours import from_to
 from reports.data.order import order
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
+from reports.verbs.card_forms import as_text as card_as_text
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.verbs.verb import add_verb
 
 EPILOG = f"""{CLAUSES}
+--api NAME alone prints the card of this hook: what one needs to know to write one, on the newest release of the range,
+and what was otherwise before on it. The exit status is about all clauses that --all lists.
 exit status: 0 the sentences of all these clauses are true on every release of the range, 1 some are not,
 2 the question cannot be answered: there is no such thing, or what is measured does not tell.
 example: python -m reports rely --from 2.0 --to 2.15 --api register_full_backward_hook"""
@@ -259,6 +263,7 @@ def add_parser(sub: Any) -> None:
     add_choice(parser)
     add_range(parser)
     add_mode(parser)
+    parser.add_argument("--all", action="store_true", help="with --api: list all clauses about it, not its card")
     parser.add_argument(
         "--with",
         dest="words",
@@ -280,5 +285,11 @@ def run(args: argparse.Namespace) -> int:
         if word not in NAMES:
             raise unknown("word of the scope", word, NAMES, f"{REPORTS} scope lists them")
     reliance = rely(atlas, columns, choose(atlas.clauses, args), mode, tuple(args.words))
-    forms.show(reliance, FORMS, args.format)
+    more = (args.all, args.begins, args.clauses, args.chapter, args.words, args.tutorial, args.format != "text")
+    one = need(args.api[0]) if len(args.api) == 1 and not any(more) else ("", "")
+    found = None if one[1] else card(atlas, one[0], reliance.columns, mode)
+    if found:
+        forms.show(card_as_text(found, reliance.summary), {"text": str}, "text")
+    else:
+        forms.show(reliance, FORMS, args.format)
     return 0 if reliance.relied else 1 if reliance.told else 2

@@ -293,6 +293,7 @@ def tox_command(options: argparse.Namespace) -> Callable[[Release, str], list[st
         if options.count:
             return [*words, "--", "python", "-m", "suites.timing", "--count", "--out", str(version.run_file)]
         words += ["--", f"--run-file={version.asked}", *version.part.words]
+        words += [] if version.part.modes else ["--mode", "eager"]  # a few plans in others are not recorded
         words += ["--resume"] if step == "resume" else []
         return words + (["--examples", str(options.examples)] if options.examples else [])
 

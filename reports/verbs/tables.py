@@ -16,7 +16,7 @@ from reports.data.strict import BadInput, write_atomic
 from reports.data.table import Table
 from reports.page.matrix import answers
 
-PAGES = ("README.md", "docs/modes.md", "docs/compiled.md", "reports/upstream/README.md")
+PAGES = ("README.md", "docs/cheap.md", "docs/compiled.md", "reports/upstream/README.md")
 MARKED = re.compile(r"(?<=<!-- )(?P<name>[a-z_ ]+)(?P<head> -->\n)(?P<rows>.*?)(?=<!-- /(?P=name) -->)", re.DOTALL)
 
 

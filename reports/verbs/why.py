@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fixtures.run.naming import READERS, REPORTS
+from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.atlas import Atlas
 from reports.data.names import add_mode, add_sources, mode_named, read_atlas, unknown
 from reports.data.scope import LINE, SCOPE
-from reports.data.strict import ANSWERS_FORMAT, BadInput
-from reports.search.words import plain, stem
+from reports.data.strict import ANSWERS_FORMAT
+from reports.search.answers import Answer
+from reports.search.ask import search
 from reports.symptoms.programs import PROGRAMS, program
 from reports.symptoms.symptom import Symptom, UsualCause
 from reports.symptoms.symptoms import SYMPTOMS
 from reports.verbs.rely import Status, otherwise, status_of
 from reports.verbs.verb import add_verb
 
-NOT_MEASURED = "not measured yet"
+PROGRAM = "a program shows it, on every release"
+NONE_FITS = "No symptom fits. There are:"
 FIND = f"an error text, or anything else: {REPORTS} find WORDS"
-EPILOG = """exit status: 0 shown, 2 no such symptom or program.
+EPILOG = """exit status: 0 shown, 1 no symptom fits, 2 no such program.
 example: python -m reports why my backward hook is not called"""
 
 
@@ -59,39 +60,28 @@ class Causes:
 
     mode: str
     symptoms: tuple[tuple[Symptom, tuple[Explained, ...]], ...]
+    answer: Answer | None = None
 
 
-def nearest(words: str) -> list[Symptom]:
-    """Return the symptom that shares the most with these words, rare words first; several where they are alike."""
-    if not words:
-        return list(SYMPTOMS)
-    names = {one.name: {stem(word) for word in plain(f"{one.name} {one.also}")} for one in SYMPTOMS}
-    spread = Counter(word for found in names.values() for word in found)
-    asked = {stem(word) for word in plain(words)}
-    shared = {name: sum(60 // spread[word] for word in asked & found) for name, found in names.items()}
-    most = max(shared.values())
-    return [one for one in SYMPTOMS if most and shared[one.name] == most]
-
-
-def explained(atlas: Atlas, symptoms: Iterable[Symptom], mode: str) -> Causes:
+def explained(atlas: Atlas, symptoms: Iterable[Symptom], mode: str, answer: Answer | None = None) -> Causes:
     """Return the symptoms with what was measured of their causes in a mode."""
 
     def measured(cause: UsualCause) -> Explained:
         known = cause.clause in atlas.clauses
         return Explained(cause, status_of(atlas, cause.clause, mode, atlas.columns) if known else None)
 
-    return Causes(mode, tuple((one, tuple(map(measured, one.causes))) for one in symptoms))
+    return Causes(mode, tuple((one, tuple(map(measured, one.causes))) for one in symptoms), answer)
 
 
 def as_text(answer: Causes) -> str:
     """Return the answer for a terminal."""
-    lines = []
+    lines = [*_first(answer), *[""] * bool(answer.symptoms and answer.answer)]
     for symptom, causes in answer.symptoms:
         lines += [f"{symptom.name}:", ""]
         for number, one in enumerate(causes, 1):
             lines.append(f"{number:>2} {one.cause.says}")
             if one.status is None:
-                lines.append(f"   {NOT_MEASURED}")
+                lines.append(f"   {PROGRAM}")
             else:
                 lines.append(f"   {one.status.clause}  {one.status.says}")
                 lines += [f"   {line}" for line in (*one.status.record.hints, *one.releases)]
@@ -99,8 +89,15 @@ def as_text(answer: Causes) -> str:
             lines.append("")
     shown = {symptom.name for symptom, _ in answer.symptoms}
     others = [one.name for one in SYMPTOMS if one.name not in shown]
-    also = [f"other symptoms: {'; '.join(others)}"] if others else []
-    return "\n".join([*lines, *also, FIND, SCOPE]) + "\n"
+    also = [f"other symptoms: {'; '.join(others)}"] if others and shown else ["", *others]
+    return "\n".join([*lines, *also, *[""] * (not shown), FIND, SCOPE]) + "\n"
+
+
+def _first(answer: Causes) -> list[str]:
+    """Return what stands before the causes: an answer that is none, or that nothing fits."""
+    if answer.answer:
+        return [answer.answer.says, f"   {answer.answer.script}"]
+    return [] if answer.symptoms else [NONE_FITS]
 
 
 def as_json(answer: Causes) -> str:
@@ -110,6 +107,7 @@ def as_json(answer: Causes) -> str:
             "format": ANSWERS_FORMAT,
             "mode": answer.mode,
             "scope": LINE,
+            "answer": answer.answer.plain if answer.answer else None,
             "symptoms": [
                 {"symptom": symptom.name, "causes": [_cause(one) for one in causes]}
                 for symptom, causes in answer.symptoms
@@ -136,15 +134,15 @@ def _cause(one: Explained) -> dict[str, Any]:
 
 def as_markdown(answer: Causes) -> str:
     """Return the answer as a list for an issue."""
-    lines = []
+    lines = ["", *(forms.escaped(line.strip()) for line in _first(answer))]
     for symptom, causes in answer.symptoms:
         lines += ["", f"**{forms.escaped(symptom.name)}**", ""]
         for one in causes:
-            texts = [NOT_MEASURED] if one.status is None else [f"`{one.status.clause}`", one.status.says, *one.releases]
+            texts = [PROGRAM] if one.status is None else [f"`{one.status.clause}`", one.status.says, *one.releases]
             says = ". ".join(forms.escaped(text).rstrip(".") if text[0] != "`" else text for text in texts)
             instead = "".join(f" {forms.escaped(line)}." for line in one.instead)
             lines.append(f"1. {forms.escaped(one.cause.says)}: {says}.{instead} `{one.script}`")
-    return "\n".join([*lines[1:], "", SCOPE]) + "\n"
+    return "\n".join([*lines, "", SCOPE]).lstrip("\n") + "\n"
 
 
 FORMS = {"text": as_text, "json": as_json, "markdown": as_markdown}
@@ -155,7 +153,7 @@ def add_parser(sub: Any) -> None:
     says = "usual causes of what people see when a hook does not do what they meant"
     parser = add_verb(sub, "why", run, says, EPILOG, __doc__)
     parser.add_argument("words", nargs="*", metavar="WORDS", help="what you see; without words all symptoms are listed")
-    parser.add_argument("--program", metavar="NAME", help="print the program of a cause that is not measured yet")
+    parser.add_argument("--program", metavar="NAME", help="print the program of a cause or an answer")
     add_mode(parser)
     forms.add_format(parser, FORMS)
     add_sources(parser)
@@ -172,10 +170,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.words and args.format == "text":
         print("\n".join([*(one.name for one in SYMPTOMS), "", f"{REPORTS} why WORDS lists the usual causes"]))
         return 0
-    found = nearest(" ".join(args.words))
-    if not found:
-        names = "; ".join(one.name for one in SYMPTOMS)
-        raise BadInput(READERS, "", "no symptom has any of these words", f"there are: {names}")
     atlas = read_atlas(args)
-    forms.show(explained(atlas, found, mode_named(atlas, args.mode)), FORMS, args.format)
-    return 0
+    words, ask = " ".join(args.words), search(atlas.clauses)
+    found = ask.fitting(words) if words else SYMPTOMS
+    answer = ask.find(words).answer if words else None
+    forms.show(explained(atlas, found, mode_named(atlas, args.mode), answer), FORMS, args.format)
+    return 0 if found or answer else 1

@@ -137,7 +137,7 @@ def test_swapped(subject: Subject, way: str, hooks: int) -> None:
 
 @clause(
     "built.conversions.swapped_later",
-    says="After swap_module_params_on_conversion swapped a parameter with a tensor hook, later tensor hooks never run.",
+    says="If swap_module_params_on_conversion swapped a parameter with a tensor hook, new ones of its sort never run.",
     source="measured",
     asked="after swap_tensors conversion new register_hook on parameter never fires dead hook",
     docs="contradicts",

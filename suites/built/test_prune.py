@@ -13,6 +13,7 @@ from suites.hooking import FEW, UP_TO_TWO
 @clause(
     "built.prune.weight",
     says="After torch.nn.utils.prune a tensor hook that the weight had before is still called.",
+    where="its module is called",
     source="measured",
     asked="gradient hook on pruned weight_orig does it survive torch.nn.utils.prune",
     about="register_hook",

@@ -15,6 +15,7 @@ REMOVES_ALL = 'code: torch/nn/utils/spectral_norm.py "for k, hook in module._loa
 @clause(
     "built.spectral_norm.weight",
     says="After torch.nn.utils.spectral_norm a tensor hook that the weight had before is still called.",
+    where=("its module is called", "pickle finds the hook by name"),
     source="measured",
     asked="spectral_norm weight_orig gradient hook registered before still fires",
     about="register_hook",

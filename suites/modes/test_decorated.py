@@ -29,8 +29,7 @@ def mode(name: str) -> Any:
 
 @clause(
     "modes.decorated.forward",
-    says="A forward (pre-)hook decorated with @no_grad, @enable_grad or @inference_mode runs in that mode.",
-    where="it is as before when the hook has ended",
+    says="Decorated with @no_grad, @enable_grad or @inference_mode a forward (pre-)hook alone runs in that mode.",
     source="measured",
     asked="decorate hook function with torch.no_grad or inference_mode",
     needs="torch.inference_mode",

@@ -103,7 +103,7 @@ def reducing(net: Any) -> Any:
 @each(
     Row(
         "modes.errors.early_stop",
-        "After a hook raised in set_checkpoint_early_stop(False) a checkpoint(use_reentrant=False) stops early again.",
+        "After a hook's error has left set_checkpoint_early_stop(False), a new checkpoint stops early again.",
         (EARLY, "measured"),
         asked="set_checkpoint_early_stop still off after exception in hook",
         needs=(FORMS, STOPS),
@@ -156,7 +156,7 @@ def reducing(net: Any) -> Any:
     ),
     Row(
         "modes.errors.no_sync",
-        "After a forward (pre-)hook raised in no_sync() of DistributedDataParallel the next pass calls its comm hook.",
+        "After a forward (pre-)hook's error has left no_sync() of DDP, the next pass calls its comm hook.",
         "measured",
         asked="ddp no_sync exception gradients never synchronized again",
         where="static_graph is False",
@@ -193,8 +193,8 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
 
 @clause(
     "modes.errors.compiled_grad",
-    says="After an operation fails inside a compiled torch.func.grad, saved_tensors_hooks raise RuntimeError.",
-    where=("nothing in it breaks the graph", EAGER),
+    says="After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
+    where=("compiled, no graph break", EAGER),
     see="modes.errors.func_grad",
     source=('docs: torch.autograd.graph.saved_tensors_hooks "should be packed before saving"', "measured"),
     asked="checkpoint raises saved tensor hooks not supported after index error in compiled torch.func.grad",
@@ -205,9 +205,9 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
     readings=by_release(
         ("error", "none"),
         ("2.4", "raise", "RuntimeError"),
-        "After an operation fails inside a compiled torch.func.grad, saved_tensors_hooks raise RuntimeError.",
+        "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
         ("", "as before", "accepted"),
-        "After an operation fails inside a compiled torch.func.grad, saved_tensors_hooks are called as before.",
+        "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks are called as before.",
     ),
     note="So do those that torch enters: checkpoint(use_reentrant=False), save_on_cpu. It lasts in the thread "
     "until that function runs without an error; an eager torch.func.grad does not end it. Not with "

@@ -126,7 +126,7 @@ def test_count(subject: Subject, path: str, kind: str) -> None:
 
 @clause(
     "modes.export.strict_root",
-    says="With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself.",
+    says="With strict=True an exported program has in it what forward (pre-)hooks of the module itself returned.",
     where="compilable hooks, on no nn.Sequential",
     see="modes.export.strict_forward",
     source=ROOT_HOOKS,
@@ -137,7 +137,7 @@ def test_count(subject: Subject, path: str, kind: str) -> None:
     readings=by_release(
         "error",
         ("2.10", "used", "used"),
-        "With strict=True torch.export.export takes over forward hooks and pre-hooks of the module itself.",
+        "With strict=True an exported program has in it what forward (pre-)hooks of the module itself returned.",
         ("", "refused", "RuntimeError"),
         "With strict=True torch.export.export raises RuntimeError for a forward hook of the module itself.",
     ),
@@ -178,7 +178,7 @@ def test_backward(subject: Subject, path: str, kind: str, by: int) -> None:
 
 @clause(
     "modes.export.strict_full",
-    says="With strict=True torch.export.export raises RuntimeError for a full backward hook of an inner module.",
+    says="With strict=True torch.export.export raises RuntimeError for a full backward hook of a module that it calls.",
     see="modes.export.backward",
     source="measured",
     asked="torch.export Unsupported Module-level backwards hooks require compiled autograd",
@@ -257,7 +257,7 @@ def test_module(subject: Subject, kind: str, by: int, calls: int) -> None:
 
 @clause(
     "modes.export.inner",
-    says="Hooks on the inner modules that module() of an exported program has from the original are never called.",
+    says="Forward and backward hooks on the inner modules of ep.module(), ep an exported program, are never called.",
     see="modes.export.module",
     source="measured",
     asked="intermediate activations of exported program hook on submodule of ep.module() not called",
@@ -266,7 +266,7 @@ def test_module(subject: Subject, kind: str, by: int, calls: int) -> None:
     readings=by_release(
         "error",
         ("2.3", "dropped", "dropped"),
-        "Hooks on the inner modules that module() of an exported program has from the original are never called.",
+        "Forward and backward hooks on the inner modules of ep.module(), ep an exported program, are never called.",
         ("", "not there", "AttributeError"),
         "module() of an exported program has no inner modules.",
     ),

@@ -90,7 +90,7 @@ def test_leaf(subject: Subject, path: str, kind: str, by: int, late: bool, calls
 @clause(
     "modes.fx.traced_through",
     says="symbolic_trace calls forward hooks of your own inner modules with a Proxy; what it made calls them no more.",
-    where="the input is positional",
+    where=("the input is positional", "in no torch.nn layer"),
     source=THROUGH,
     asked="forward hook gets Proxy object when tracing with torch.fx hook printed only once",
     level="observed",
@@ -116,7 +116,7 @@ def test_traced_through(subject: Subject, kind: str, by: int, calls: int) -> Non
 @clause(
     "modes.fx.inner_full",
     says="symbolic_trace drops the full backward hooks and pre-hooks of your own inner modules, with no error.",
-    where="the module is no layer of torch.nn",
+    where="it is no layer of torch.nn, and in none",
     source=THROUGH,
     asked="fx traced model loses register_full_backward_hook of submodule gradient hook not called",
     level="observed",
@@ -139,7 +139,7 @@ def test_inner_full(subject: Subject, kind: str, by: int) -> None:
 @clause(
     "modes.fx.inner_legacy",
     says="symbolic_trace never ends where your own inner module has a hook of register_backward_hook.",
-    where=("the module is no layer of torch.nn", "it returns no dict"),
+    where=("in no layer of torch.nn", "it returns no dict, no constant"),
     source='code: torch/nn/modules/module.py "var = var[0]"',
     asked="torch.fx symbolic_trace hangs forever memory grows register_backward_hook infinite loop",
     level="observed",

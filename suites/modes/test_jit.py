@@ -200,7 +200,7 @@ def test_trace_tensor(subject: Subject, path: str, by: int) -> None:
     ),
     Row(
         "modes.jit.traced_inner",
-        "Hooks that are registered on the inner modules of what torch.jit.trace made are never called.",
+        "Forward and backward hooks registered on inner modules of what torch.jit.trace made are never called.",
         "measured",
         asked="get intermediate activations of traced torchscript model hook on submodule never called",
         see="modes.jit.traced_forward",
@@ -300,7 +300,7 @@ def loaded(subject: Subject, kind: str, by: int, *, row: Any) -> None:
 
 @clause(
     "modes.jit.script_untyped",
-    says="torch.jit.script raises RuntimeError where a forward hook or pre-hook has no annotations.",
+    says="torch.jit.script raises an error where a forward hook or pre-hook has no annotations.",
     where=("forward takes an input", "the hook is written with def"),
     source=(COMPILED, ISSUE + "53421"),
     asked="jit.script fails Hook on module expected the input argument to be typed as a Tuple",
@@ -309,7 +309,7 @@ def loaded(subject: Subject, kind: str, by: int, *, row: Any) -> None:
     readings=by_release(
         ("error", "silent"),
         ("1.8", "refused", "RuntimeError"),
-        "torch.jit.script raises RuntimeError where a forward hook or pre-hook has no annotations.",
+        "torch.jit.script raises an error where a forward hook or pre-hook has no annotations.",
         ("", "dropped", "accepted"),
         "torch.jit.script raises nothing where a forward hook or pre-hook has no annotations.",
     ),

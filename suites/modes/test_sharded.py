@@ -38,7 +38,7 @@ LATE = st.booleans()
 #: Full backward hooks see no gradient of a tensor in a list or dict.
 OUTPUT = "each gets by position, returns a tensor that needs grad"
 #: In forward, and after it in a network that does not reshard, a parameter is another tensor.
-NOT_IN_FORWARD = "the hook is made before any forward"
+NOT_IN_FORWARD = "made before any forward or unshard()"
 
 
 def sharded(net: Any) -> Any:

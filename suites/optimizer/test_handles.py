@@ -68,7 +68,7 @@ def test_inside(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "optimizer.handles.inside_last",
-    says="The last step hook of its sort may remove itself; one it registers is first called in the next step().",
+    says="The last step hook of a sort may remove itself; one of that sort that it adds runs from the next step() on.",
     where="the four sorts are own or global, pre or post",
     source="measured",
     asked="optimizer callback that removes itself after first update one shot register_step_post_hook",

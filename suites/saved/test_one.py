@@ -87,6 +87,7 @@ def test_packed(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.one.freed",
     says="Once a pass has freed a saved tensor, SavedTensor.register_hooks on it raises RuntimeError.",
+    where="it is _raw_saved_self or _raw_saved_result of a node",
     source=f'{ONE_NOTE} "PyTorch will throw an error most of the time"',
     asked="Calling register_hooks on a saved tensor after it has been freed",
     needs=HAS_ONE,
@@ -148,7 +149,7 @@ def test_check(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.one.edits",
     says="SavedTensor.register_hooks raises RuntimeError where its pack hook changes its argument in place.",
-    where="the change is not made through .data or numpy()",
+    where="not by .data, numpy(), apply_() or map_()",
     source=(f'{ONE_NOTE} "is called as soon as the pair is registered"', EDITED),
     asked="in place operation in pack hook of single saved tensor error modifying its input",
     level="implied",
@@ -181,7 +182,7 @@ def test_detached(subject: Subject, inner: bool) -> None:
 
 @clause(
     "saved.one.raises",
-    says="After the pack hook of SavedTensor.register_hooks raised, a pass raises RuntimeError that names the hook.",
+    says="After the pack hook of SavedTensor.register_hooks raised, a pass raises RuntimeError that says so.",
     where="the pass uses the saved tensor",
     source="measured",
     asked="pack hook failed on registering then backward TypeError missing 1 required positional argument packed",
@@ -190,7 +191,7 @@ def test_detached(subject: Subject, inner: bool) -> None:
     readings=by_release(
         ("none", "silent", "none"),
         ("2.15", "raises", ("the pack hook raised", [])),
-        "After the pack hook of SavedTensor.register_hooks raised, a pass raises RuntimeError that names the hook.",
+        "After the pack hook of SavedTensor.register_hooks raised, a pass raises RuntimeError that says so.",
         ("2.0", "calls it without arguments", ("none", [()])),
         "After the pack hook of SavedTensor.register_hooks raised, a pass calls the unpack hook without arguments.",
         ("", "does not say why", ("RuntimeError", [])),

@@ -37,7 +37,7 @@ FLOORS = {
         "show",
         "run",
     ),
-    "reports": ("tutorial", "symptoms", "data", "record", "search", "costs", "usage", "page", "verbs"),
+    "reports": ("tutorial", "symptoms", "data", "cards", "record", "search", "costs", "usage", "page", "verbs"),
 }
 #: Who may ask which torch is installed: a session and two programs, which say it to all others.
 ASK_THE_VERSION = ["fixtures/run/judging.py", "suites/coverage.py", "suites/examples.py"]

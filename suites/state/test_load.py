@@ -296,7 +296,7 @@ def test_raises(subject: Subject, program: StatePlan) -> None:
 
 @clause(
     "state.load.module_changed",
-    says="load_state_dict() overwrites what a load pre-hook changes in a parameter of its module.",
+    says="load_state_dict() overwrites the values that a load pre-hook gives a parameter of its module.",
     where="the dict has a copy of the parameter, of its size",
     source="measured",
     asked="initialize weights in load pre hook are overwritten by checkpoint",

@@ -60,6 +60,7 @@ def loosely(draw: Any, **options: Any) -> StatePlan:
 @clause(
     "state.loaded.post_order",
     says="A module's load post-hooks run in order of registration, after those of the modules inside it.",
+    where="no module is in two places",
     source="measured",
     asked="register_load_state_dict_post_hook order child before parent",
     needs=NEED,

@@ -132,6 +132,7 @@ def test_pre_returns(subject: Subject, program: StatePlan) -> None:
 @clause(
     "state.save.post_order",
     says="A module's state_dict post-hooks, private or not, run as registered, after those of the modules inside it.",
+    where="no module is in two places",
     source="measured",
     asked="_register_state_dict_hook order children before parent or registration order when saving model",
 )
@@ -330,7 +331,7 @@ def test_raises(subject: Subject, program: StatePlan) -> None:
 
 @clause(
     "state.save.not_saved",
-    says="A state dict has no hooks in it, and loading one neither adds nor removes hooks.",
+    says="A state dict has no module hooks in it, and loading one neither adds nor removes module hooks.",
     source="measured",
     asked="are hooks stored in checkpoint file do hooks survive loading weights",
 )

@@ -23,11 +23,11 @@ ENDS, GOES_ON = ["", "last"], ["block", "block.layer"]
 @each(
     Row(
         "modes.checkpoint.early_stop",
-        "In one pass of checkpoint(use_reentrant=False) forward hooks on a last nn.Linear run once, pre-hooks twice.",
+        "In a pass of checkpoint(use_reentrant=False) forward hooks on the last layer run once, pre-hooks twice.",
         (EARLY, "measured"),
         asked="forward hook not called again but pre hook called twice activation "
         "checkpointing use_reentrant False counts differ early stop",
-        where=("it is trainable, early stop on", "hooks only look"),
+        where=("it is a trainable nn.Linear", "hooks compute nothing"),
         needs=(FORMS, STOPS),
         paths=ENDS,
         stop=True,
@@ -77,7 +77,7 @@ def early(subject: Subject, path: str, calls: int, *, row: Any) -> None:
 @clause(
     "modes.checkpoint.always_call",
     says="In backward() checkpoint(use_reentrant=False) gives its module's always_call hooks None for output.",
-    where=("trainable nn.Linear is last", "early stop on, hooks look"),
+    where=("trainable nn.Linear is last", "hooks compute nothing"),
     see="modes.checkpoint.early_stop",
     source=(EARLY, "measured"),
     asked="always_call forward hook output None in backward recomputation activation checkpointing NoneType",
@@ -178,7 +178,7 @@ PARTS = "torch.utils.checkpoint.checkpoint_sequential"
 
 @clause(
     "modes.checkpoint.segments",
-    says="In a pass of checkpoint_sequential pre-hooks run once in the last segment, twice in those before it.",
+    says="In a pass checkpoint_sequential runs forward pre-hooks once in the last segment, twice in those before it.",
     where=("nn.Linear layers", "its input requires grad"),
     source=f'docs: {PARTS} "All segments except the last will not store the intermediate activations"',
     asked="checkpoint_sequential hook called twice except last chunk",

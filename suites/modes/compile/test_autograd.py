@@ -54,6 +54,8 @@ def passed(net: Any, x: Any) -> Any:
 @clause(
     "modes.compile.autograd_tensor",
     says="Tensor hooks on parameters, inputs and activations run in compiled autograd, and what they return is used.",
+    where="forward ran in eager mode",
+    see=("modes.compile.aot_inner",),
     source="measured",
     asked="compiled autograd tensor hooks register_hook",
     needs=AUTOGRAD,
@@ -186,6 +188,8 @@ def test_autograd_accumulated(subject: Subject, by: int) -> None:
 @clause(
     "modes.compile.autograd_retain",
     says="retain_grad() keeps the gradient of an activation in compiled autograd, as in eager mode.",
+    where="forward ran in eager mode",
+    see=("modes.compile.aot_retain",),
     source="measured",
     asked="retains_grad_hooks not implemented for compiled autograd",
     needs=AUTOGRAD,
@@ -245,7 +249,7 @@ def test_autograd_changes(subject: Subject, by: int) -> None:
 @clause(
     "modes.compile.autograd_undefined",
     says="With a full backward hook, a pass from one of a module's two outputs fails in compiled autograd.",
-    where="both outputs are made of one tensor",
+    where="both are made of one tensor, each by its own operation",
     source="measured",
     asked="compiled autograd add argument input must be tensor not nonetype two outputs",
     needs=AUTOGRAD,

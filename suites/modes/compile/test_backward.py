@@ -97,8 +97,8 @@ def test_aot_global(subject: Subject, calls: int) -> None:
 
 @clause(
     "modes.compile.aot_inner",
-    says="A tensor hook added after the call to what a forward hook kept gets None, and its return value is lost.",
-    where=("the graph does not output it", AOT),
+    says="A tensor hook added after the call to what a forward hook kept is given None as its gradient.",
+    where=("not returned by forward, no graph break", AOT),
     source=ISSUE + "91468",
     asked="register_hook on intermediate activation compiled gradient is none",
     level="observed",
@@ -129,8 +129,8 @@ def test_aot_inner(subject: Subject, by: int) -> None:
 
 @clause(
     "modes.compile.aot_retain",
-    says="retain_grad() after the call on an activation that a forward hook kept leaves .grad None after the pass.",
-    where=("the graph does not output it", AOT),
+    says="retain_grad() after the call on an activation that a forward hook kept leaves its .grad None.",
+    where=("not returned by forward, no graph break", AOT),
     source=ISSUE + "91468",
     asked="retain_grad on activation torch compile grad is none",
     level="observed",
@@ -220,8 +220,8 @@ def test_thawed(subject: Subject, path: str, others: bool, of_input: bool) -> No
 
 @clause(
     "modes.compile.aot_saved",
-    says="In a compiled call saved_tensors_hooks see x * y * z packed as 3 tensors, not as 4.",
-    where=("x, y and z are different and need gradients", AOT),
+    says="Around a compiled call saved_tensors_hooks see x * y * z packed as 3 tensors, not as 4.",
+    where=("x, y and z differ, need gradients; one graph", AOT),
     source="measured",
     asked="saved_tensors_hooks with torch compile number of packed tensors",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),
@@ -244,7 +244,7 @@ def test_aot_saved(subject: Subject, x: int) -> None:
 @clause(
     "modes.compile.saved_compiling",
     says="In the first compiled call saved_tensors_hooks are given the tensors of the call only, no FakeTensor.",
-    where=EAGER,
+    where=("no shape depends on data", EAGER),
     source="measured",
     asked="saved_tensors_hooks pack hook sees faketensor while torch compile compiles",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),

@@ -21,6 +21,7 @@ from suites.modes.compile.networks import (
     network,
     noting,
 )
+from suites.modes.compile.sources import UNBROKEN
 from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
@@ -61,7 +62,7 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
 @clause(
     "modes.compile.in_place_late",
     says="After Module.compile() and a call, a hook added to it runs, a first one inside when it compiles anew.",
-    where=("forward is your own", EAGER),
+    where=(UNBROKEN, EAGER),
     see=("modes.compile.late_inner", "modes.compile.late_outer"),
     source="measured",
     asked="model.compile() hooks added later which ones run",
@@ -100,7 +101,7 @@ def test_in_place_late(subject: Subject, kind: str, path: str) -> None:
 @clause(
     "modes.compile.in_place_copy",
     says="A copy.deepcopy of a module after Module.compile() keeps its hooks and runs without being compiled.",
-    where=EAGER,
+    where=("it has no __deepcopy__ or __getstate__", EAGER),
     source="measured",
     asked="deepcopy after model.compile() is copy compiled",
     needs=IN_PLACE,

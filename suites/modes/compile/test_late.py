@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compile.networks import ANY_KIND, APIS, INNER, became, called, compiled, hook, network
-from suites.modes.compile.sources import NOTICED, OWN, PAGE
+from suites.modes.compile.sources import NOTICED, OWN, PAGE, UNBROKEN
 from suites.modes.networks import BY
 from suites.modes.sources import COMPILE, EAGER
 from suites.names import ISSUE
@@ -20,7 +20,7 @@ LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after c
 @clause(
     "modes.compile.late_inner",
     says="A first hook added to an inner module after a compiled call is ignored until torch compiles anew.",
-    where=("forward is your own", "inner modules had no hooks"),
+    where=(UNBROKEN, "inner modules had no hooks"),
     source=(LATE, NOTICED, ISSUE + "117758"),
     asked="torch.compile hook on submodule not called after first run added later ignored silently",
     needs=COMPILE,
@@ -56,7 +56,7 @@ def test_late_inner(subject: Subject, kind: str, path: str, backend: str) -> Non
 @clause(
     "modes.compile.late_layer",
     says="A first hook added to an inner nn.Linear after a compiled call is ignored until torch compiles anew.",
-    where=(OWN, EAGER),
+    where=(UNBROKEN, EAGER),
     source=(LATE, NOTICED, ISSUE + "117758"),
     asked="activation hook on nn.linear does nothing after torch compile model already ran",
     needs=COMPILE,
@@ -84,9 +84,9 @@ def test_late_layer(subject: Subject, kind: str, by: int) -> None:
 
 @clause(
     "modes.compile.late_outer",
-    says="A hook added to the compiled module itself after a compiled call runs in the next calls.",
+    says="A hook added after a compiled call to the module that torch.compile was given runs in the next calls.",
     where=(OWN, EAGER),
-    see="modes.compile.late_inner",
+    see=("modes.compile.late_inner", "modes.compile.wrapper_backward"),
     source="measured",
     asked="register hook on compiled top model after first forward still fires",
     needs=COMPILE,
@@ -107,7 +107,7 @@ def test_late_outer(subject: Subject, kind: str, by: int) -> None:
 @clause(
     "modes.compile.late_sequential",
     says="A first hook added to a compiled nn.Sequential after a call is ignored until torch compiles anew.",
-    where=EAGER,
+    where=("no graph break", EAGER),
     see="modes.compile.late_outer",
     source=(LATE, NOTICED),
     asked="torch compile nn.sequential hook registered afterwards never fires",
@@ -162,7 +162,7 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
 @clause(
     "modes.compile.other_shape",
     says="With dynamic=False a forward hook added too late to an inner module runs for new input shapes only.",
-    where=("forward is your own", EAGER),
+    where=(UNBROKEN, EAGER),
     see="modes.compile.late_inner",
     source="measured",
     asked="compiled model hook only fires for some batch sizes recompile",
@@ -195,7 +195,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
 @clause(
     "modes.compile.dynamic_shape",
     says="A forward hook added to an inner module after calls of one size above 1 runs from a second such size on.",
-    where=("forward is your own", EAGER),
+    where=(UNBROKEN, EAGER),
     see="modes.compile.other_shape",
     source="measured",
     asked="torch compile dynamic shapes recompile late hook suddenly starts firing variable length",
@@ -238,7 +238,7 @@ def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
 
 @clause(
     "modes.compile.second_hook",
-    says="A forward (pre-)hook added after a compiled call next to one of its kind runs in the next calls.",
+    says="A forward (pre-)hook added after a compiled call next to one of its kind that runs, runs in the next calls.",
     where=EAGER,
     see="modes.compile.late_inner",
     source="measured",
@@ -248,7 +248,7 @@ def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
     readings=by_release(
         "silent",
         ("2.4", "runs", "runs"),
-        "A forward (pre-)hook added after a compiled call next to one of its kind runs in the next calls.",
+        "A forward (pre-)hook added after a compiled call next to one of its kind that runs, runs in the next calls.",
         ("", "ignored", "ignored"),
         "A forward hook on an inner module of your own, added after a call next to another one, is ignored.",
     ),

@@ -144,7 +144,7 @@ def test_output_hook(subject: Subject, path: str, by: int) -> None:
 
 @clause(
     "modes.compile.raises",
-    says="What a forward hook raises by `raise` leaves a compiled call as it is; with fullgraph=True, Unsupported.",
+    says="What an inner forward hook raises by `raise` leaves a compiled call; with fullgraph=True, Unsupported does.",
     where=EAGER,
     source="measured",
     asked="exception raised in hook torch compile type unsupported valueerror",

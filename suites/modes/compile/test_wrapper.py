@@ -25,7 +25,7 @@ from suites.modes.compile.networks import (
     network,
     noting,
 )
-from suites.modes.compile.sources import OWN
+from suites.modes.compile.sources import OWN, UNBROKEN
 from suites.modes.networks import BY
 from suites.modes.sources import COMPILE, EAGER
 
@@ -118,9 +118,9 @@ def test_wrapper_mixing(subject: Subject, late: bool) -> None:
 
 @clause(
     "modes.compile.global",
-    says="A global forward (pre-)hook that returns None runs once more in a compiled call: for the wrapper.",
-    where=("forward is your own", EAGER),
-    see="modes.compile.global_late",
+    says="A global forward (pre-)hook that returns None runs once more in a call of what torch.compile returns.",
+    where=(OWN, EAGER),
+    see=("modes.compile.global_late", "modes.compile.in_place_global"),
     source=TIMES,
     asked="global forward hook called extra time optimizedmodule torch compile fire twice",
     needs=COMPILE,
@@ -143,7 +143,7 @@ def test_global(subject: Subject, pre: bool, calls: int) -> None:
 @clause(
     "modes.compile.global_returns",
     says="What a global forward hook returns is used once more in a call of what torch.compile returns.",
-    where=("forward is your own", EAGER),
+    where=(OWN, EAGER),
     source=TIMES,
     asked="global forward hook modifies output twice torch compile valueerror",
     needs=COMPILE,
@@ -201,7 +201,7 @@ def test_global_backward(subject: Subject, pre: bool) -> None:
 @clause(
     "modes.compile.global_late",
     says="A late global forward hook runs for the compiled module and its wrapper only until torch compiles anew.",
-    where=(OWN, EAGER),
+    where=(UNBROKEN, EAGER),
     see="modes.compile.late_inner",
     source="measured",
     asked="register_module_forward_hook after compile only root module",
@@ -248,7 +248,7 @@ def wrapped(hooks: int) -> Any:
 @clause(
     "modes.compile.deepcopy",
     says="copy.deepcopy of what torch.compile returns drops the forward hooks on it and keeps those of the module.",
-    where=EAGER,
+    where=("the module has no __deepcopy__", EAGER),
     source="measured",
     asked="copy.deepcopy compiled model loses hooks",
     needs=COMPILE,

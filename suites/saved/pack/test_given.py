@@ -73,6 +73,7 @@ def test_result(subject: Subject, names: List[str], x: int) -> None:
 @clause(
     "saved.pack.integers",
     says="A pack hook is given integer tensors, too: x[i] packs the index tensor i.",
+    where="i has one dimension or more",
     source=PACKS,
     asked="pack hook gets int64 index tensor quantizing activations breaks on integer dtype embedding indices",
     needs=HAS,
@@ -120,7 +121,7 @@ def test_function(subject: Subject, given: int, kept: int) -> None:
 
 @clause(
     "saved.pack.recording",
-    says="A pack hook runs with gradients switched off: what it computes has no grad_fn.",
+    says="A pack hook runs with gradients switched off: a new tensor that it computes has no grad_fn.",
     source=f'{CONTEXT_NOTE} "pack hooks run with gradient tracking disabled"',
     asked="is grad enabled inside pack hook does computing in pack build graph",
     needs=HAS,

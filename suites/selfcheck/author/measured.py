@@ -58,7 +58,7 @@ def measure(clause: Clause, minor: str, python: str) -> Cell:
     path.unlink(missing_ok=True)
     file = clause.test().__module__.replace(".", "/") + ".py"
     command = [python, "-m", "pytest", file, "-q", "-p", "no:cacheprovider", "--profile", "recorded"]
-    command += ["--clauses", clause.id, "--run-file", str(path)]
+    command += ["--mode", EAGER, "--clauses", clause.id, "--run-file", str(path)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     try:

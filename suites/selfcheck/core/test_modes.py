@@ -13,12 +13,15 @@ from hypothesis import given, settings
 
 from fixtures.clause.cause import Cause
 from fixtures.clause.clause import CLAUSES, Clause, Reading
+from fixtures.draw.contract import drawing_for
 from fixtures.draw.plans import plans
+from fixtures.graph.errors import SharedEdit
+from fixtures.judge.corpus import few
 from fixtures.judge.in_mode import judge_in_mode
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import applies, contract_for, installed_version
 from fixtures.model.module import expect
-from fixtures.plan.grammar import Backward, Forward, Hook, Plan, Retain, Scale
+from fixtures.plan.grammar import Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, Retain, Scale
 from fixtures.play.player import OverridePoints, Refused
 from fixtures.rules.rule import Rule
 from fixtures.run.naming import named
@@ -72,9 +75,10 @@ def made(function: Any, **changes: Any) -> Clause:
     )
 
 
-def judged(clause: Clause, mode: Mode, causes: tuple[Cause, ...] = ()) -> Any:
+def judged(clause: Clause, mode: Mode, causes: tuple[Cause, ...] = (), some: list[Plan] | None = None) -> Any:
     subject = Subject(mode.name, "cpu", VERSION, CONTRACT, clause.readings[0], mode.play)
-    return reported(clause, VERSION, judge_in_mode(clause, subject, mode, [], causes))
+    given = None if some is None else lambda: some or []
+    return reported(clause, VERSION, judge_in_mode(clause, subject, mode, [], causes, given))
 
 
 @pytest.fixture(autouse=True)
@@ -224,6 +228,41 @@ def test_what_no_plan_is_kept_of_and_what_is_declined_is_refused() -> None:
     for mode, why in ((Keeps(), "this mode plays no plan of the clause"), (Declines(), "no copies here")):
         cell, failure = judged(made(of_modules), mode)
         assert (cell.verdict, cell.note, failure) == ("refused", why, None)
+
+
+def test_of_few_plans_each_is_played_once_and_one_that_fails_is_made_small() -> None:
+    mode, played = CopyMode(), []
+    play = mode.play
+    mode.play = lambda plan: played.append(plan) or play(plan)  # type: ignore[method-assign,func-returns-value]
+    clause = made(of_modules)
+    with drawing_for(CONTRACT):
+        some = few(clause, 2)
+    cell, failure = judged(clause, mode, some=some)
+    assert (cell.verdict, cell.few, cell.evidence, failure) == ("conforms", 2, None, None)
+    assert played == some
+    cell, failure = judged(clause, Drops(), some=some)
+    assert failure is not None
+    assert (cell.verdict, cell.declared) == ("deviates", False)
+    assert cell.evidence["plan"].count("Hook(") == 1
+
+
+def test_of_few_plans_one_that_the_model_of_eager_does_not_say_is_no_failure() -> None:
+    hooks = tuple(Hook("tensor", "x0", f"h{place}", (InPlace(3),)) for place in range(2))
+    start = Backward((Like(3),))
+    shared = Plan(Leaf("m0", "sum"), (Input(Of(3, (1,), dtype="float16")),), (*hooks, Forward(), start))
+    with pytest.raises(SharedEdit):
+        expect(shared, CONTRACT)
+    assert judged(made(of_modules), MODES["inference"](), some=[shared])[1] is None
+
+
+def test_a_mode_that_keeps_few_of_the_plans_is_no_fault_of_the_clause() -> None:
+    class Seldom(CopyMode):
+        def keeps(self, plan: Plan) -> bool:
+            return plan == witness
+
+    witness = Plan(CopyMode.rules[0].witness.net, CopyMode.rules[0].witness.inputs, (Forward(), Forward()))
+    cell, failure = judged(made(of_modules, witness=witness), Seldom())
+    assert (cell.verdict, failure) == ("conforms", None)
 
 
 def test_a_stage_declines_through_the_player() -> None:

@@ -1,12 +1,16 @@
 """Every hook-registering name of the running torch is mapped to clauses, or to a reason for none."""
 
+import inspect
 import json
+import pkgutil
+import re
 import subprocess
 import sys
 from fnmatch import fnmatchcase
 from functools import cache
 
 from fixtures.clause.clause import CLAUSES
+from reports.cards.card import table
 from suites.selfcheck.all_clauses import import_suites
 from suites.surface import SURFACE, Entry
 
@@ -49,3 +53,25 @@ def test_every_line_has_clauses_that_exist_or_a_reason() -> None:
         assert bool(entry.clauses) != bool(entry.reason), entry
         for prefix in entry.clauses:
             assert any(clause.startswith(prefix) for clause in CLAUSES), prefix
+
+
+#: What a card calls an object of C++, and where torch has its class.
+SPELLED = {"y.grad_fn._raw_saved_self.": "torch._C._autograd.SavedTensor.", "y.grad_fn.": "torch.autograd.graph.Node."}
+
+
+def test_a_card_spells_the_call_of_its_api() -> None:
+    """Its parameters in their order, with what they are by default; "..." stands for more. Some have no signature."""
+    unknown = []
+    for api, parts in ((api, parts) for cards in table().values() for api, parts in cards.items()):
+        path, _, given = str(parts["call"]).removesuffix(")").partition("(")
+        written = next((path.replace(*pair) for pair in SPELLED.items() if path.startswith(pair[0])), path)
+        try:
+            found = inspect.signature(pkgutil.resolve_name(written)).parameters.values()
+        except ValueError:
+            unknown.append(api)
+            continue
+        spelled = ", ".join(str(one.replace(annotation=one.empty)) for one in found if one.name != "self")
+        if any(one.kind is one.KEYWORD_ONLY for one in found):
+            spelled = re.sub("(?=[a-z_]+=)", "*, ", spelled, count=1)
+        assert spelled.startswith(given.removesuffix("...")) if given.endswith("...") else spelled == given, api
+    assert unknown == ["retain_grad", "register_hooks"]

@@ -38,7 +38,7 @@ def run_of(fault: Fault, folder: pathlib.Path, examples: int) -> Run:
         return read_run(path)
     path.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", __spec__.name]
-    command += ["--quick", f"--examples={examples}", f"--run-file={path}"]
+    command += ["--quick", "--mode=eager", f"--examples={examples}", f"--run-file={path}"]
     subprocess.run(command, env={**os.environ, FAULT: fault.name}, stdout=subprocess.DEVNULL, check=False)
     return read_run(path)
 

@@ -99,7 +99,8 @@ def build_noted(folder):
     lines += [synthetic.cell(name, clause, "2.15.0", "compiled") for name, clause in table.items()]
     made = build(folder, table, synthetic.write_lines(folder / "run.jsonl", lines))
     page = made.path.read_text("utf-8")
-    assert page.count('<p class="notice') == 8  # the last three are for links that lead nowhere, and for searches
+    # The last three are for links that lead nowhere, and for searches.
+    assert page.count('<p class="notice') + page.count('<div class="notice') == 8
     assert 'id="mode"' in page
     return made
 

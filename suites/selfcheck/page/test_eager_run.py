@@ -108,6 +108,8 @@ def test_the_search_is_on_the_first_screen_and_leads_on(browser, made):
             assert page.url.endswith("#?q=why+is+my+backward+hook+not+called")
             shown = reader.rows()
             page.press("#q", "Enter")
+            assert reader.opened() == shown[0]
+            reader.close()
             assert reader.focused() == shown[0]
             page.focus("#q")
             page.keyboard.press("ArrowDown")

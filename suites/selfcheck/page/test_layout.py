@@ -126,7 +126,7 @@ def test_a_link_that_leads_nowhere_says_so_in_one_line(reader):
         page = reader.open(address).page
         assert words in page.inner_text("#unknown")
         assert "\n" not in page.inner_text("#unknown")
-    page.click(".views >> text=Matrix")
+    page.click(".views >> text=All sentences")
     page.wait_for_function("() => byId('unknown').hidden")
 
 

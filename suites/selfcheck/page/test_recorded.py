@@ -7,15 +7,18 @@ import json
 import re
 
 from reports.data.atlas import build
-from reports.data.claims import CLAIMS, sentences
+from reports.data.claims import CLAIMS, sentences, shown_by
 from reports.data.verdicts import read_recorded, read_table
+from reports.page.programs import examples
 from reports.search.ask import search
+from reports.symptoms.symptoms import SYMPTOMS
 from suites.selfcheck.page import picture
 from suites.selfcheck.page.pages import WORK, Effort, Reader, watched
-from suites.selfcheck.readers.test_find import PRINTED, QUESTIONS
+from suites.selfcheck.readers.test_find import ELSEWHERE, KEPT, PRINTED, QUESTIONS
+from suites.selfcheck.readers.test_why import SEEN
 
 #: What is promised of a page on 26 versions, for each clause: the page may grow as its clauses do.
-BYTES, PACKED = 3_000, 550
+BYTES, PACKED = 2_700, 550
 #: Calls of functions for each clause, with all that is read and parsed once; some 6,600 when this was written.
 CALLS = 8_500
 #: In pieces of work of the page's own; some 4.5 when this was written.
@@ -46,27 +49,46 @@ def test_it_is_as_small_as_promised_and_built_with_little_work(recorded):
     assert recorded.calls < CALLS * count
 
 
+def test_the_page_shows_the_programs_that_are_printed(browser, recorded):
+    """It has what their docstrings begin with only once, in the rows."""
+    with watched(browser) as page:
+        Reader(page, recorded.url).open()
+        programs = dict(page.evaluate("() => Object.keys(DATA.clauses).map((id) => [id, exampleOf(id)])"))
+    printed = examples()
+    assert programs == {name: printed[shown_by(name)] for name in recorded.table}
+
+
 def test_the_page_finds_what_the_verb_finds(browser, recorded):
-    """The same clauses in the same order, as near or not, with the same notes."""
+    """The same clauses in the same order, as near or not, with the same notes, answer and symptom."""
     ask = search(sentences(read_table().clauses))
     asked = [
         *QUESTIONS,
         *PRINTED,
+        *KEPT,
+        *SEEN,
+        *ELSEWHERE,
         "torch.compile",
         "hook on GPU",
         "how to train resnet",
         "hok twise",
+        "ValueError: drop the hook_form_alter of x",
         "retain.keep.",
         "",
     ]
     with watched(browser) as page:
         Reader(page, recorded.url).open()
-        code = "all => all.map(findClauses).map(({ ids, close, notes }) => [ids, close, notes])"
+        of = "({ ids, close, notes, answer, symptom })"
+        code = (
+            f"all => all.map(findClauses).map({of} => [ids.slice(0, 40), close, notes, answer && answer.says, symptom])"
+        )
         shown = page.evaluate(code, asked)
     for words, found in zip(asked, shown, strict=True):
         wanted = ask.find(words)
-        assert found == [list(wanted.clauses), wanted.close, list(wanted.notes)], words
-    assert {close for _, close, _ in shown} == {True, False}
+        symptom = SYMPTOMS.index(wanted.symptoms[0]) if wanted.symptoms else None
+        answer = wanted.answer and wanted.answer.says
+        assert found == [list(wanted.clauses[:40]), wanted.close, list(wanted.notes), answer, symptom], words
+    for place in (1, 3, 4):
+        assert len({one[place] for one in shown}) > 1
 
 
 def test_the_picture_in_the_readme_is_of_this_page(browser, recorded):

@@ -77,7 +77,7 @@ def test_every_answer_has_three_forms(verb, form, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert (err, "a.b.c" in out) == ("", True)
     if form == "json":
-        assert json.loads(out)["format"] == 2
+        assert json.loads(out)["format"] == 3
     if form == "markdown":
         assert "|" in out
         assert "`a.b.c`" in out
@@ -100,7 +100,7 @@ def test_what_was_written_is_told_in_three_forms(verb, tmp_path, capsys):
     old, new = (torch + "+cpu" * (verb == "merge") for torch in ("2.0.1", "2.15.0"))  # a page is of the release
     assert said["text"] == f"torch {old}: 1 conforms\ntorch {new}: 1 absent\n{out}\n"
     assert json.loads(said["json"]) == {
-        "format": 2,
+        "format": 3,
         "out": out,
         "torches": [{"torch": old, "counts": {"conforms": 1}}, {"torch": new, "counts": {"absent": 1}}],
     }
@@ -121,5 +121,5 @@ def test_check_says_in_each_form_that_nothing_changes(tmp_path, capsys):
     assert said["text"] == f"{match}\n"
     assert said["markdown"] == f"{match}\n\nNo verdict changes.\n"
     matches = [{"torch": "2.15.0", "release": "2.15", "says": match, "cells": {"eager": [3, 3]}}]
-    answer = {"format": 2, "compared": 3, "recorded": 3, "searched": [], "matches": matches, "changes": []}
+    answer = {"format": 3, "compared": 3, "recorded": 3, "searched": [], "matches": matches, "changes": []}
     assert json.loads(said["json"]) == answer

@@ -118,7 +118,7 @@ def main(arguments: list[str]) -> int:
 
     listener = Listener()
     listen_to_warnings(listener)
-    options = ["-q", "--quick", "-p", "no:warnings", "-p", "no:cacheprovider", "--run-file="]
+    options = ["-q", "--quick", "--mode=eager", "-p", "no:warnings", "-p", "no:cacheprovider", "--run-file="]
     status = int(pytest.main([*options, *arguments], plugins=[listener]))
     found = {clause: sorted(texts) for clause, texts in sorted(listener.heard.items()) if clause}
     text = json.dumps({"torch": torch.__version__.partition("+")[0], "clauses": found}, indent=1, ensure_ascii=False)

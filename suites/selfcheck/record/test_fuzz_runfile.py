@@ -50,7 +50,7 @@ VERBS: dict[str, tuple[list[str], tuple[int, ...]]] = {
     "rely": (["rely", "--run", "RUN"], (0, 1)),
     "explain": (["explain", next(iter(TABLE)), "--run", "RUN"], (0,)),
     "find": (["find", "hook", "--run", "RUN"], (0, 1)),
-    "why": (["why", "leak", "--run", "RUN"], (0,)),
+    "why": (["why", "it leaks memory", "--run", "RUN"], (0,)),
     "modes": (["modes", "--run", "RUN"], (0,)),
     "affects": (["affects", "CODE", "--from", TORCH, "--run", "RUN"], (0, 1)),
     "badge": (["badge", "RUN"], (0,)),

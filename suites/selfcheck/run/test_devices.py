@@ -24,6 +24,7 @@ def test_every_tensor_is_made_on_the_device_of_the_run(tmp_path: Path) -> None:
     """With the default device meta, a tensor that is made in another way has no values, and fails its clause."""
     path, notes = tmp_path / "run.jsonl", tmp_path / "notes"
     command = [sys.executable, "-m", "pytest", "-q", "--examples=2", "-p", "no:randomly", f"--run-file={path}"]
+    command += ["--mode=eager"]
     command += [*(f"--clauses={name}" for name in DIRECT + PLAYING)]
     environment = {**os.environ, "PYTEST_PLUGINS": "suites.selfcheck.run.elsewhere", "ELSEWHERE": str(notes)}
     environment["PYTHONPATH"] = str(ROOT)

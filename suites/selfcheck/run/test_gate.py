@@ -90,7 +90,7 @@ def test_strict_allows_nothing_that_was_declared(tmp_path, verdict):
 
 
 def run(folder, *options):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--quick", *options]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--quick", "--mode=eager", *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 

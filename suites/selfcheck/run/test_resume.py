@@ -186,7 +186,7 @@ class Reporter:
     write = write_line = lambda self, line, **_: self.said.append(line)
 
 
-HEADER = {"torch": "2.15.0", "modes": ["eager"], "nodes": dict.fromkeys(range(100))}
+HEADER = {"torch": "2.15.0", "modes": ["eager"], "nodes": {str(place): ["a.b.c", "eager"] for place in range(100)}}
 
 
 def test_the_progress_says_what_is_open_and_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +203,9 @@ def test_the_progress_says_what_is_open_and_how_long_it_takes(monkeypatch: pytes
     plain = Progress(Reporter(False), HEADER, 10)
     plain.show(40, [])
     assert plain.reporter.said == [], "a line every 15 seconds is enough"
-    assert "1 of 100 clauses and modes" in Progress(Reporter(True), {**HEADER, "modes": ["a", "b"]}, 0).text(1, [])
+    assert "1 of 100 clauses and modes" in Progress(
+        Reporter(True), {**HEADER, "nodes": {**HEADER["nodes"], "0": ["a.b.c", "copy"]}}, 0
+    ).text(1, [])
 
 
 def test_signals_are_handled_in_the_main_thread_only() -> None:

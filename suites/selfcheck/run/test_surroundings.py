@@ -58,6 +58,7 @@ def run(folder: Path, *options: str, python: tuple[str, ...] = (), place: Path =
     """Run the chosen clauses; return the exit status with what is said, and the cells but for their times."""
     path = folder / "run.jsonl"
     command = [sys.executable, *python, "-m", "pytest", "-q", "--profile=recorded", "--examples=10"]
+    command += ["--mode=eager"]
     command += [f"--clauses={name}" for name in NAMES] + [str(ROOT / file) for file in CHOSEN]
     command += ["-p", "no:randomly"] if "randomly" not in options else []
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(folder), **more}

@@ -70,7 +70,7 @@ def test_two_workers_write_what_one_session_writes(tmp_path: Path) -> None:
         status, said = suite(*SOME, "--run-file", os.path.relpath(path, ROOT), *options)  # a word of its own
         assert status == 0, said
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        cells = {line["clause"]: {**line, "seconds": 0} for line in lines if line["type"] == "cell"}
+        cells = {(line["clause"], line["mode"]): {**line, "seconds": 0} for line in lines if line["type"] == "cell"}
         found.append(({**lines[0], "began": ""}, cells, {**lines[-1], "seconds": 0}))
         assert [len(run.cells) for run in read_runs(path)] == [len(cells)]
         # The last one: where the run is slow, lines of its progress begin so, too.

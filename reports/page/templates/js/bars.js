@@ -14,7 +14,7 @@ function barsOf(clause, mode) {
 }
 
 function barView(clause, [first, last, cell]) {
-  const { answer, reading, word = answer, words = answer, spoken = words } = cell;
+  const { answer, reading, word = answer, words = answer, spoken = words, note } = cell;
   const [count, { run }] = [last - first + 1, COLUMNS[first]];
   const roomy = run || count >= ROOMY || COLUMNS.length <= FEW;
   return el("td", { colspan: count > 1 && count, class: kindOf(cell) + (run ? " own" : "") },
@@ -22,7 +22,7 @@ function barView(clause, [first, last, cell]) {
       el("i", { text: DATA.signs[answer] }),
       clause.varies && reading >= 0 ? el("i", { text: numberOf(reading) }) : null,
       ...(roomy ? [" ", el("b", { text: word })] : [])),
-    el("span", { class: "vh", text: `${spoken}; torch ${spanOf(first, last)}` }));
+    el("span", { class: "vh", text: `${spoken}${note ? ` (${note})` : ""}; torch ${spanOf(first, last)}` }));
 }
 
 /** Draw the bars of a mode, in place of those of another. */

@@ -16,6 +16,8 @@ for (const [id, clause] of Object.entries(DATA.clauses)) {
   const row = byId(id);
   clause.says = row.querySelector("a").textContent; // the sentences are in the page once: in the rows
   clause.limits = row.querySelector(".hint")?.textContent;
+  for (const name of ["readings", "force", "level", "needs", "modes"]) clause[name] = DATA.names[clause[name]];
+  clause.place = `${DATA.names[clause.place[0]]}:${clause.place[1]}`;
   clause.source = clause.source.map((place) => DATA.sources[place]);
   clause.readings = clause.readings.map(([name, range, says, otherwise]) =>
     ({ name, range, says: DATA.texts[says] ?? clause.says, headline: !otherwise }));
@@ -27,6 +29,14 @@ for (const [id, clause] of Object.entries(DATA.clauses)) {
 function textOf(packed) {
   const linesAt = (place, at) => (place < 0 ? DATA.lines.slice(packed[at - 1] + 1, packed[at - 1] + 1 - place) : DATA.lines[place]);
   return packed.flatMap(linesAt).join("\n");
+}
+
+/** Return the example of a clause: its docstring begins with the sentence and its limits, which the data has once. */
+function exampleOf(id) {
+  const { example, shown = id } = DATA.clauses[id];
+  const { says, limits = "" } = DATA.clauses[shown];
+  const wrapped = (text) => text.replace(/(.{1,97})(?: +|$)/g, "$1\n"); // as in the file that `explain --example` prints
+  return (wrapped(`"""${shown}: ${says}`) + wrapped(limits)).trimEnd() + textOf(example);
 }
 
 /** Return a number with its words: "1 cell differs", "2 cells differ". */

@@ -15,7 +15,7 @@ function disagreementFacts(found) {
 }
 
 function disagreementView(id, found) {
-  return [disagreementFacts(found), codeBlock(`${id}.py, needs torch only`, found.code)];
+  return [disagreementFacts(found), codeBlock(`${id}.py, needs torch only`, textOf(found.code))];
 }
 
 /** Fill the list of the page; a script is drawn when it is asked for. */
@@ -23,7 +23,7 @@ function listDisagreements() {
   for (const [id, found] of Object.entries(DATA.disagreements)) {
     const title = el("a", { href: "#" + id, text: found.says, onclick: (event) => openListed(event, id) });
     const script = el("details", {}, el("summary", {}, "Script", el("span", { class: "vh", text: `: ${found.says}` })));
-    script.addEventListener("toggle", () => script.append(codeBlock(`${id}.py`, found.code)), { once: true });
+    script.addEventListener("toggle", () => script.append(codeBlock(`${id}.py`, textOf(found.code))), { once: true });
     byId("disagreements-list").append(el("article", {}, el("h3", {}, title), disagreementFacts(found), script));
   }
 }

@@ -51,7 +51,7 @@ function clauseView(id, clause) {
     el("h2", { id: "drawer-title", text: clause.says }),
     ...hintsOf(clause),
   ];
-  if (clause.example) parts.push(el("h3", { text: "An example that needs torch only" }), el("div", { class: "example" }, codeBlock(id + ".py", textOf(clause.example))));
+  if (clause.example) parts.push(el("h3", { text: "An example that needs torch only" }), el("div", { class: "example" }, codeBlock(id + ".py", exampleOf(id))));
   parts.push(...nowView(id, clause), el("h3", { text: "On each release" }), ...historyView(id, clause, DATA.modes[0]), ...modesView(id, clause));
   const disagreement = DATA.disagreements[id];
   if (disagreement) parts.push(el("h3", { text: "Where it contradicts the documentation" }), ...disagreementView(id, disagreement));
@@ -108,7 +108,7 @@ function facts(clause) {
   const link = (source, href) => el("a", { href, rel: "noreferrer noopener", target: "_blank", text: source });
   add("Source", ...clause.source.map(([source, href]) => el("div", {}, href ? link(source, href) : source)));
   if (clause.level) add("Level", LEVELS[clause.level]);
-  if (clause.needs) add("Needs", el("code", { text: clause.needs.join(", ") }));
+  if (clause.needs.length) add("Needs", el("code", { text: clause.needs.join(", ") }));
   add("Tested", testedView(clause));
   if (clause.docs) add("Docs", "The documentation of torch says something else.");
   if (clause.note) add("Note", clause.note);

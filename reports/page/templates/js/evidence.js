@@ -77,7 +77,7 @@ function evidenceView(found) {
   const parts = [];
   if (found.plan) parts.push(codeBlock("Plan", found.plan));
   if (found.lines.length) parts.push(el("h4", { text: "Traces" }), traceView(found.lines));
-  if (found.reproducer) parts.push(codeBlock("Reproducer, needs torch only", found.reproducer));
+  if (found.reproducer) parts.push(codeBlock("Reproducer, needs torch only", textOf(found.reproducer)));
   if (found.message) parts.push(messageView(found.message, found.lines.length === 0));
   return parts;
 }

@@ -67,7 +67,7 @@ function applyFilters() {
   showRows(toShow, mode, AT_ONCE);
   tellFound(found, sum.here);
   document.body.toggleAttribute("data-asked", Boolean(state.q));
-  byId("causes").replaceChildren(...causesView(state.q || ""));
+  byId("causes").replaceChildren(...(found ? causesView(found) : []));
   byId("causes").hidden = !byId("causes").hasChildNodes();
   tellCount(sum, state);
   markControls(state);

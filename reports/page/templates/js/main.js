@@ -99,7 +99,9 @@ document.querySelector(".ask").addEventListener("input", asked);
 document.querySelector(".ask").addEventListener("submit", (event) => {
   event.preventDefault();
   if (view) asked();
-  moveFocus(1);
+  const first = byId("q").value && results.querySelector(".row:not([hidden])");
+  if (first) openRow(first);
+  else moveFocus(1);
 });
 const form = document.querySelector(".tools");
 form.addEventListener("input", filtersChanged);

@@ -89,5 +89,5 @@ function statusView({ id, spans }, status, mode) {
 }
 
 function relyWords(state) {
-  return ["rely", ...wordsIn(state.clause || ""), "--from", state.from, "--to", state.to, ...choiceWords(state), ...(state.mode ? ["--mode", state.mode] : [])];
+  return ["rely", ...wordsIn(state.clause || ""), "--from", state.from, "--to", state.to, ...choiceWords(state), ...(state.api ? ["--all"] : []), ...(state.mode ? ["--mode", state.mode] : [])];
 }

@@ -4,6 +4,7 @@ const FIELDS = {
   "": ["q", "chapter", "verdict", "on", "from", "to", "mode", "docs"],
   rely: ["from", "to", "mode", "chapter", "api", "clause", "q", "tutorial"],
   upgrade: ["from", "from-mode", "to", "to-mode", "chapter", "api", "clause", "q", "tutorial"],
+  card: ["api", "on"],
   build: [],
   why: ["symptom"],
   scope: [],

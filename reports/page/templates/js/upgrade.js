@@ -148,7 +148,7 @@ function exampleBox(id, clause, sides) {
   if (!clause.example) return null;
   const title = sides.every(({ conforms }) => conforms) ? "Program that shows both" : "Example";
   const box = el("details", {}, el("summary", {}, title, el("span", { class: "vh", text: `: ${clause.says}` })));
-  box.addEventListener("toggle", () => box.append(codeBlock(`${id}.py, needs torch only`, textOf(clause.example))), { once: true });
+  box.addEventListener("toggle", () => box.append(codeBlock(`${id}.py, needs torch only`, exampleOf(id))), { once: true });
   return box;
 }
 
