@@ -23,7 +23,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         about=(*AROUND_FORWARD, "register_hook"),
         needs=NEEDED,
         programs=looking,
-        witness=shown("without", Attach("forward", "h0", each=True), Attach("gradient", "h1"), TrainStep(), Update()),
+        witness=shown("without", Attach("forward", "h0", 4), Attach("gradient", "h1"), TrainStep(), Update()),
     ),
     Row(
         "programs.same.removed",
@@ -33,7 +33,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         about=BOTH,
         needs=NEEDED,
         programs=removed,
-        witness=shown("removed", Attach("forward", "h0", act="thrice", each=True), TrainStep(), Update()),
+        witness=shown("removed", Attach("forward", "h0", 4, "thrice"), TrainStep(), Update()),
     ),
     Row(
         "programs.same.in_forward",
@@ -43,7 +43,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         asked="is a forward hook the same as writing the code into forward when is it called in nn.Sequential",
         needs=NEEDED,
         programs=in_forward,
-        witness=shown("forward", Attach("forward", "h0", 4, "thrice"), Attach("forward_pre", "h1", 5), TrainStep()),
+        witness=shown("forward", Attach("forward", "h0", 4, "thrice"), TrainStep()),
     ),
     Row(
         "programs.same.copied",

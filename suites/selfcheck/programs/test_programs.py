@@ -7,6 +7,7 @@ import contextlib
 import io
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,8 +25,12 @@ from fixtures.play.program import compiled
 from fixtures.programs import grammar
 from fixtures.programs.grammar import CALLS, KINDS, PASSES, STEPS, Attach, Block, Predict, TrainStep
 from fixtures.programs.plan import SOURCES, NetProgram
+from fixtures.show.bundle import Unfit
+from fixtures.show.example import Known
+from fixtures.show.example import program as example
 from fixtures.show.standalone import script
 from fixtures.stages.eager import Eager
+from suites.examples import wrong
 from suites.selfcheck.all_clauses import drawn, import_suites
 from suites.selfcheck.programs.faults import FAULTS
 from suites.selfcheck.programs.mutants import MUTANTS, played
@@ -33,6 +38,7 @@ from suites.selfcheck.programs.mutants import MUTANTS, played
 import_suites()
 VERSION = installed_version()
 CONTRACT = contract_for(VERSION)
+MEASURED = Known({"1.8": "conforms", "2.15": "conforms"})
 NAMES = sorted(name for name in CLAUSES if name.startswith("programs."))
 #: clause -> a wrong definition that it rejects.
 REJECTS = {
@@ -197,6 +203,19 @@ def test_a_script_runs_alone(name: str) -> None:
     with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as stop:
         exec(compile(script(program, expected, expected, "a.clause.id: A sentence.", VERSION), "script.py", "exec"), {})
     assert (str(stop.value), out.getvalue().splitlines()[-1]) == ("False", f"torch {torch.__version__} does as stated")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if ".same." in name])
+def test_the_example_of_a_sentence_is_short(name: str, tmp_path: Path) -> None:
+    text = example(CLAUSES[name], MEASURED)
+    assert len(text.splitlines()) <= 65
+    (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    assert wrong(CLAUSES[name], MEASURED, "2.15", tmp_path) is None
+
+
+def test_a_clause_that_compares_with_the_definition_has_no_example() -> None:
+    with pytest.raises(Unfit, match=r"programs\.calls\.loop: it compares whole programs with the definition of a hook"):
+        example(CLAUSES["programs.calls.loop"], MEASURED)
 
 
 def test_the_definitions_use_no_hook_of_torch() -> None:
