@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from fixtures.clause.clause import CLAUSES
 from fixtures.draw.contract import drawing_for
 from fixtures.draw.only import ONLY_DRAWS
-from fixtures.draw.programs import CIRCUMSTANCES, net_programs
+from fixtures.draw.programs import net_programs
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.layers import OUTPUTS, SINCE, WAYS
+from fixtures.plan.layers import OUTPUTS, WAYS
 from fixtures.play.program import compiled
 from fixtures.programs import grammar
 from fixtures.programs.grammar import ALWAYS, CALLS, KINDS, PASSES, STEPS, Attach, Block, TrainStep
@@ -219,8 +219,3 @@ def nn_state() -> Any:
         name: id(vars(torch.nn.Module)[name])
         for name in ("__call__", "__setattr__", "state_dict", "register_forward_hook")
     }
-
-
-def test_each_circumstance_is_known() -> None:
-    assert set(SINCE) >= {"checkpointed", "functional"}
-    assert len(set(CIRCUMSTANCES)) == len(CIRCUMSTANCES)
