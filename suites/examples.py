@@ -2,8 +2,9 @@
 
 Behind them it runs the programs of reports/why: causes and answers that are no clause, so on every release.
 With --write it only makes them, which needs no torch; with --from it runs those that were written. A program is called
-as its clause. On a release that is recorded it must say what is recorded there: the reading in force, the declared
-deviation, or that torch lacks what the clause needs.
+as its clause; one that compares whole programs with the definition of a hook has none. On a release that is recorded
+it must say what is recorded there: the reading in force, the declared deviation, or that torch lacks what the clause
+needs.
 
 To draw the plans that they show takes most of the time: --draw does it, and keeps them with the digests of the clauses.
 Where a clause has another digest by now, its plan is drawn each time.
@@ -33,7 +34,7 @@ from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program
-from fixtures.show.typical import shows_typical, typical
+from fixtures.show.typical import shows_none, shows_typical, typical
 from suites.deviations import CAUSES
 from suites.table import ROOT, import_files
 
@@ -247,6 +248,7 @@ def main() -> int:
         print(f"suites.examples: {damage}", file=sys.stderr)
         return 2
     chosen = [clause for name, clause in sorted(CLAUSES.items()) if name.startswith(tuple(options.clauses or [""]))]
+    chosen = [clause for clause in chosen if clause.id in options.clauses or not shows_none(clause)]
     unknown = [word for word in options.clauses if not any(name.startswith(word) for name in CLAUSES)]
     if unknown:
         hint = f"{REPORTS} explain names those near it"
