@@ -40,6 +40,7 @@ from fixtures.plan.grammar import (
 from fixtures.play.player import OverridePoints, Refused
 from fixtures.rules.rule import Rule
 from fixtures.run.naming import named
+from fixtures.run.recorded import FOLDER, read
 from fixtures.show.evidence import reported
 from fixtures.show.mode_lines import lines_of
 from fixtures.show.standalone import script
@@ -119,6 +120,12 @@ def test_every_file_is_a_mode() -> None:
         "surroundings",
     }
     assert set(MODES) == names
+
+
+def test_a_mode_counts_as_measured_once_it_is_recorded() -> None:
+    """Each run plays a few plans in those: on a release where nobody has measured the rules it might fail."""
+    recorded = {mode for cells in read(str(ROOT / FOLDER))[1].values() for modes in cells.values() for mode in modes}
+    assert {name for name, mode in MODES.items() if mode.measured} == recorded
 
 
 def test_eager_overrides_no_door() -> None:
