@@ -118,7 +118,7 @@ def test_wrapper_mixing(subject: Subject, late: bool) -> None:
 
 @clause(
     "modes.compile.global",
-    says="A global forward (pre-)hook that returns None runs once more in a call of what torch.compile returns.",
+    says="A global forward (pre-)hook that returns None runs once more in a call of what torch.compile(net) returns.",
     where=(OWN, EAGER),
     see=("modes.compile.global_late", "modes.compile.in_place_global"),
     source=TIMES,
@@ -142,7 +142,7 @@ def test_global(subject: Subject, pre: bool, calls: int) -> None:
 
 @clause(
     "modes.compile.global_returns",
-    says="What a global forward hook returns is used once more in a call of what torch.compile returns.",
+    says="What a global forward hook returns is used once more in a call of what torch.compile(module) returns.",
     where=(OWN, EAGER),
     source=TIMES,
     asked="global forward hook modifies output twice torch compile valueerror",
@@ -152,7 +152,7 @@ def test_global(subject: Subject, pre: bool, calls: int) -> None:
     readings=by_release(
         "error",
         ("2.4", "once more", 5),
-        "What a global forward hook returns is used once more in a call of what torch.compile returns.",
+        "What a global forward hook returns is used once more in a call of what torch.compile(module) returns.",
         ("", "refused", "ValueError"),
         "With a global forward hook that returns something, a compiled call raises ValueError.",
     ),
