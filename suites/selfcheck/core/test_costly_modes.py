@@ -204,9 +204,10 @@ def mode(request: pytest.FixtureRequest) -> Any:
 
 def test_hooks_of_modules_are_traced(mode: Any) -> None:
     """Nothing that Python calls is compiled: a mode that says something about hooks counts those that were traced."""
-    plans = corpus(CLAUSES["together.forward.any_hooks"], mode.keeps)[:6]
+    plans = corpus(CLAUSES["together.forward.any_hooks"], mode.keeps)
+    quiet = [plan for plan in plans if not MODES["eager"]().play(plan).raised()]  # after an error Python calls hooks
     mode.counted()
-    for plan in plans:
+    for plan in quiet[:6]:
         mode.play(plan)
     found = mode.counted()
     assert found.get("forward traced", 0) > 0

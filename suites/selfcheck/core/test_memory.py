@@ -51,6 +51,8 @@ def test_nothing_of_a_play_outlives_it(mode: str, name: str) -> None:
     plans = [plan for plan in drawn(name, 60) if here.keeps(plan)]
     if here.costly:
         plans = corpus(CLAUSES[name], here.keeps)[:3]
+    if mode == "contexts":  # torch never frees what a pass with create_graph that raised made under anomaly detection
+        plans = [plan for plan in plans if not here.play(plan).raised()]
     lib = here.lib(installed_version())
 
     def both() -> None:

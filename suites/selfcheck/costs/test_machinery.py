@@ -16,7 +16,7 @@ from fixtures.plan.grammar import Backward, Forward, Hook, Plan
 from fixtures.stages.eager import Eager
 
 EXAMPLES = 200
-MOST = 1.5
+MOST = 1.6
 CONTRACT = contract_for(installed_version())
 STRATEGY = plans(kinds=("forward", "forward_pre"), ops=("scale", "same"), depth=0, runs=2, most=3, contract=CONTRACT)
 SETTINGS = settings(
@@ -96,7 +96,7 @@ def calls(action: Callable[[], Any]) -> int:
     return found
 
 
-def test_an_example_costs_at_most_half_as_much_again_as_by_hand() -> None:
+def test_an_example_costs_at_most_six_tenths_more_than_by_hand() -> None:
     version = installed_version()
     reading = Reading("always", "", "")
     clause = Clause("a.b.c", "", (), (reading,), (), None, "", "", False, "observed", the_clause)
