@@ -103,7 +103,6 @@ APART: Dict[Tuple[str, str], str] = {
     ("forward", "keywords returned"): "a forward pre-hook returns keyword arguments",
     ("retain_grad", "raised once"): "there is no function to raise",
     ("retain_grad", "left by error"): "there is no handle",
-    ("node", "left by error"): "handles.switched.failing_block draws it more often",
     ("tensor", "None returned"): "None from such a hook is no gradient: it leaves what is there",
     ("tensor", "entries"): "it is given one gradient",
     ("post_accumulate", "entries"): "it is given one tensor",

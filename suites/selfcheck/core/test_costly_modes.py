@@ -13,7 +13,7 @@ from fixtures.clause.clause import CLAUSES, Clause, Reading
 from fixtures.draw.contract import drawing_for
 from fixtures.families import KINDS, every_hook
 from fixtures.judge import corpus as module
-from fixtures.judge.corpus import MOST_MODULES, MOST_STEPS, WHOLE, beyond_witness, corpus, drawn_of, features
+from fixtures.judge.corpus import DEAR, MOST_MODULES, MOST_STEPS, WHOLE, beyond_witness, corpus, drawn_of, features
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import judge
 from fixtures.model.contract import applies, contract_for
@@ -74,7 +74,7 @@ def tried(clause: Clause) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", sorted(name for name, clause in CLAUSES.items() if clause.costly))
 def test_a_clause_that_compiles_is_tried_with_few_examples_that_differ(name: str) -> None:
-    clause, most = CLAUSES[name], 2 + settings().max_examples // 15
+    clause, most = CLAUSES[name], 2 + settings().max_examples // DEAR
     drawn, found = drawn_of(clause, 100, True), tried(clause)
     assert len(found) <= most <= 8
     for argument in clause.arguments:

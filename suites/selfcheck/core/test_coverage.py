@@ -1,7 +1,5 @@
 """What the whole grammar draws: each kind of hook meets each feature in some of a few thousand plans."""
 
-import functools
-
 import pytest
 
 from fixtures.graph.array import Array
@@ -13,28 +11,26 @@ from fixtures.model.module import expect
 from fixtures.plan.grammar import Forward, Freeze, Hook, InPlace, Input, Leaf, Of, Plan, Retain, ReturnMore, ReturnWrong
 from fixtures.stages.stage import Torch, perform
 from suites import coverage
-from suites.coverage import APART, ASIDE, BAR, Drawn, Table, draw, reason, tables
+from suites.coverage import APART, ASIDE, BAR, Table, draw, reason, tables
 
 #: Of each clause; with 10,000 the command says the same more exactly.
-PLANS = 2000
+PLANS = 600
 #: How many of a thousand plans may be set aside.
 FEW = 100
 
 
-@functools.cache
-def drawn() -> dict[str, Drawn]:
-    return draw(PLANS)
-
-
-def test_no_pair_is_rare() -> None:
-    assert [each for table in tables(drawn()) for each in table.rare()] == []
-
-
-def test_few_plans_are_set_aside() -> None:
-    for name, each in drawn().items():
+def test_no_pair_is_rare_each_reason_excuses_one_and_few_plans_are_set_aside() -> None:
+    """One test, since workers would draw the plans of each: most of its time."""
+    drawn = draw(PLANS)
+    found = tables(drawn)
+    assert [each for table in found for each in table.rare()] == []
+    rare = {pair for table in found for pair, (rate, _) in table.rates.items() if rate < BAR}
+    for kind, feature in APART:
+        assert [pair for pair in rare if reason(*pair) == APART[kind, feature]], (kind, feature)
+    for name, each in drawn.items():
         assert 1000 * (each.ends.total() - each.ends["played"]) <= FEW * each.ends.total(), name
         assert set(each.ends) <= {"played", *(why.__name__ for why in ASIDE)}, name
-    assert {"TooLarge", "Inexact"} <= {why for each in drawn().values() for why in each.ends}
+    assert {"TooLarge", "Inexact"} <= {why for each in drawn.values() for why in each.ends}
 
 
 def test_a_plan_whose_structures_grow_by_powers_is_set_aside() -> None:
@@ -97,12 +93,6 @@ def test_a_plan_that_shares_memory_would_be_predicted_wrongly(
         expect(plan, contract)
     monkeypatch.setattr(*place, alone)
     assert expect(plan, contract) != perform(plan, Torch())
-
-
-def test_each_reason_excuses_a_pair() -> None:
-    rare = {pair for table in tables(drawn()) for pair, (rate, _) in table.rates.items() if rate < BAR}
-    for kind, feature in APART:
-        assert [pair for pair in rare if reason(*pair) == APART[kind, feature]], (kind, feature)
 
 
 def test_a_rare_pair_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,13 +17,14 @@ from fixtures.draw.only import ONLY_DRAWS
 from fixtures.judge.subject import Subject, TracesDiffer
 from fixtures.judge.verdict import judge
 from fixtures.model.contract import contract_for, installed_version
+from fixtures.run.options import PROFILES
 from fixtures.stages.eager import Eager
 from fixtures.stages.stage import missing
 from suites.deviations import CAUSES
 from suites.selfcheck.all_clauses import import_suites
 from suites.selfcheck.faults.base import FAULTS, Fault
 
-QUICK, FULL = 15, 100
+QUICK, FULL = PROFILES["quick"][0], PROFILES["recorded"][0]
 #: The whole grammar first: it is the quickest to catch anything.
 FIRST = "together."
 
