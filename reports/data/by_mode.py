@@ -41,6 +41,8 @@ CALLS = {
     "inference": "under torch.inference_mode()",
     "checkpoint": "checkpoint(net, use_reentrant=False)",
     "reentrant": "checkpoint(net, use_reentrant=True)",
+    "functional": "functional_call(net, {name: p * 2 for name, p in net.named_parameters()}, args)",
+    "dual": "under forward_ad.dual_level(), with make_dual(x, tangent) as inputs",
     "compiled": 'torch.compile(net, backend="eager")',
     "late": "the same, with hooks that come after its first call",
     "in_place": 'net.compile(backend="eager")',

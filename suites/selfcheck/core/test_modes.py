@@ -21,7 +21,21 @@ from fixtures.judge.in_mode import judge_in_mode
 from fixtures.judge.subject import Subject
 from fixtures.model.contract import applies, contract_for, installed_version
 from fixtures.model.module import expect
-from fixtures.plan.grammar import Backward, Forward, Hook, InPlace, Input, Leaf, Like, Of, Plan, Retain, Scale
+from fixtures.plan.grammar import (
+    Backward,
+    Chain,
+    Forward,
+    Hook,
+    InPlace,
+    Input,
+    Leaf,
+    Like,
+    Of,
+    Pack,
+    Plan,
+    Retain,
+    Scale,
+)
 from fixtures.play.player import OverridePoints, Refused
 from fixtures.rules.rule import Rule
 from fixtures.run.naming import named
@@ -44,6 +58,7 @@ OTHERS = [mode for mode in MODES.values() if mode is not Eager]
 RULES = [(mode, rule) for mode in OTHERS for rule in mode.rules if applies(rule.torch, VERSION)]
 #: Modes that change no call of a hook of a module, and no gradient.
 TRANSPARENT = (CopyMode, Contexts)
+NET = Leaf("m1", "scale", (2,)), (Input(3),)
 EXAMPLES = 30
 
 
@@ -131,6 +146,22 @@ class TestRule:
                 assert done.returncode == status, path.read_text("utf-8") + done.stdout + done.stderr
             shown += 1
         assert shown or eager == ruled, "a rule may say that a mode does less than another rule of it would make it"
+
+
+@pytest.mark.parametrize(
+    ("mode", "plan"),
+    [
+        ("contexts", Plan(*NET, (Forward(), Backward(retain_graph=False), Backward()))),  # create_graph is told so
+        ("functional", Plan(Chain("m0", (NET[0],), out=Pack("list", (0,))), NET[1], (Forward(),))),
+    ],
+)
+def test_a_script_does_what_the_play_does(mode: str, plan: Plan, tmp_path: Path) -> None:
+    one, path = MODES[mode](), tmp_path / "script.py"
+    expected = one.expect(plan, VERSION)
+    assert one.play(plan) == expected
+    path.write_text(script(plan, expected, expected, "a.b.c: A.", VERSION, lines_of(one)), "utf-8")
+    done = ran(path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_sentence_that_is_as_in_eager_conforms() -> None:

@@ -265,6 +265,35 @@ def a_pass_makes_no_graph(stack: ExitStack) -> None:
     swap(stack, torch.autograd, "backward", backward)
 
 
+# --- functional and dual ------------------------------------------------------------------------
+
+
+@fault("functional")
+def the_own_parameters_are_used(stack: ExitStack) -> None:
+    swap(stack, torch.func, "functional_call", lambda module, given, args, kwargs: module(*args, **kwargs))
+
+
+@fault("functional")
+def an_error_leaves_the_parameters(stack: ExitStack) -> None:
+    original: Any = torch.func.functional_call
+
+    def call(module: Any, given: Any, args: Any, kwargs: Any) -> Any:
+        try:
+            return original(module, given, args, kwargs)
+        except Exception:
+            for name in given:
+                path, _, last = name.rpartition(".")
+                module.get_submodule(path)._parameters[last] = given[name]
+            raise
+
+    swap(stack, torch.func, "functional_call", call)
+
+
+@fault("dual")
+def an_input_has_no_tangent(stack: ExitStack) -> None:
+    swap(stack, torch.autograd.forward_ad, "make_dual", lambda one, tangent: one.view_as(one))
+
+
 # --- modes of torch.compile ---------------------------------------------------------------------
 
 

@@ -17,15 +17,11 @@ from suites.selfcheck.recorded_room import NEW, recorded_room
 def room(tmp_path):
     """The first clauses are recorded in the mode copy, too: the third one deviates there by a rule."""
     made = recorded_room(tmp_path)
-    names = chosen(made)
-    cells = [copied(made, name, "deviates" if name == names[2] else "conforms") for name in names]
+    chosen = [name for name, one in made.table.items() if len(one["readings"]) == 1][:4]
+    cells = [copied(made, name, "deviates" if name == chosen[2] else "conforms") for name in chosen]
     assert made.call("record", made.write("whole.jsonl", lines_of(made, cells))) == 0
+    made.chosen = chosen
     return made
-
-
-def chosen(room):
-    """The first clauses that have one reading."""
-    return [name for name, one in room.table.items() if len(one["readings"]) == 1][:4]
 
 
 def copied(room, name, verdict, **changes):
@@ -49,9 +45,9 @@ def lines_of(room, cells, eager=(), **changes):
 
 def a_few(room, **failing):
     """The lines of a run in eager with two plans in the mode copy: the rule was not met, and one clause has no plan."""
-    eager = [synthetic.cell(name, room.table[name], NEW) for name in chosen(room)]
-    cells = [copied(room, name, "conforms", few=2) for name in chosen(room)]
-    cells[3] = copied(room, chosen(room)[3], "refused", few=0, note="this mode plays no plan of the clause")
+    eager = [synthetic.cell(name, room.table[name], NEW) for name in room.chosen]
+    cells = [copied(room, name, "conforms", few=2) for name in room.chosen]
+    cells[3] = copied(room, room.chosen[3], "refused", few=0, note="this mode plays no plan of the clause")
     if failing:
         cells[0].update(verdict="deviates", evidence=synthetic.evidence(7), **failing)
     return lines_of(room, cells, eager, few=2)
@@ -71,7 +67,7 @@ def test_what_fails_in_a_few_plans_is_not_as_recorded(room, capsys):
     run = room.write("few.jsonl", a_few(room, declared=False))
     assert room.call("check", run) == 1
     out = capsys.readouterr().out
-    assert f"{chosen(room)[0]} [copy]: recorded: conforms; now: deviates" in out
+    assert f"{room.chosen[0]} [copy]: recorded: conforms; now: deviates" in out
     assert "differs from what is recorded of 2.15 in 0 of 4 clauses, 1 of 4 in copy, by a few plans" in out
 
 
@@ -79,12 +75,12 @@ def test_readers_hold_a_few_plans_for_no_measurement(room):
     run = read_run(room.write("few.jsonl", a_few(room, declared=False)))
     atlas = build(read_table(room.verdicts), read_recorded(room.verdicts), [run])
     mine, copy = atlas.focus, mode_named(atlas, "copy")
-    first, second, third, _ = (atlas.cell(name, mine, copy) for name in chosen(room))
+    first, second, third, _ = (atlas.cell(name, mine, copy) for name in room.chosen)
     assert (first.verdict, first.new) == ("deviates", True)
     assert {(one.verdict, one.note) for one in (second, third)} == {
         ("unseen", "2 plans played here, without a failure")
     }
-    assert atlas.cell(chosen(room)[0], mine, "eager").verdict != "unseen"
+    assert atlas.cell(room.chosen[0], mine, "eager").verdict != "unseen"
 
 
 def test_cells_of_all_plans_come_before_those_of_a_few(room, capsys):
@@ -92,7 +88,7 @@ def test_cells_of_all_plans_come_before_those_of_a_few(room, capsys):
     runs = [read_run(path) for path in (whole, few)]
     for given in (runs, runs[::-1]):
         atlas = build(read_table(room.verdicts), read_recorded(room.verdicts), given)
-        assert atlas.cell(chosen(room)[0], atlas.focus, "copy").verdict == "conforms"
+        assert atlas.cell(room.chosen[0], atlas.focus, "copy").verdict == "conforms"
     capsys.readouterr()
     assert room.call("check", whole, few) == 0
     assert "4 of 4 clauses, 4 of 4 in copy" in capsys.readouterr().out
