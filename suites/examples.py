@@ -33,7 +33,7 @@ from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import FOLDER, Damaged, read
 from fixtures.show.bundle import Unfit
 from fixtures.show.example import Known, inside, program
-from fixtures.show.typical import shows_typical, typical
+from fixtures.show.typical import shows_none, shows_typical, typical
 from suites.deviations import CAUSES
 from suites.table import ROOT, import_files
 
@@ -247,6 +247,7 @@ def main() -> int:
         print(f"suites.examples: {damage}", file=sys.stderr)
         return 2
     chosen = [clause for name, clause in sorted(CLAUSES.items()) if name.startswith(tuple(options.clauses or [""]))]
+    chosen = [clause for clause in chosen if clause.id in options.clauses or not shows_none(clause)]
     unknown = [word for word in options.clauses if not any(name.startswith(word) for name in CLAUSES)]
     if unknown:
         hint = f"{REPORTS} explain names those near it"

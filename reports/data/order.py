@@ -21,6 +21,7 @@ CHAPTERS = {
     "saved": "hooks of what is saved for the backward pass: what packs and unpacks it, and what that switches off",
     "several": "hooks of several tensors: once in a pass, with all gradients or with the first one",
     "built": "what torch builds on hooks, and which hooks live on when it changes, converts or copies a module",
+    "programs": "real layers in a training loop: what hooks of all kinds do there together, and what they leave alone",
     "modes": "hooks where torch runs a program in another way: compiled, traced, exported, transformed, in parallel",
     "together": "plans from the whole grammar: any network, hooks and script; torch does what the contract predicts",
     "tutorial": "sentences that learners meet in widely read tutorials: is what I learned still so?",

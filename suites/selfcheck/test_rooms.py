@@ -28,6 +28,7 @@ FLOORS = {
         "play",
         "state",
         "model",
+        "programs",
         "draw",
         "rules",
         "stages",

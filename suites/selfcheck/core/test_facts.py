@@ -30,6 +30,7 @@ EVERYWHERE = {
 #: Facts that are not about hooks.
 REASONS = {
     "dtypes": "with which dtypes a torch computes; plans are drawn of those",
+    "program_layers": "which layers a torch has; programs of the chapter `programs` are built of those",
     "grad_dtype": "what a leaf can be set to; gradient.kinds.dtype draws it where a torch has it",
 }
 

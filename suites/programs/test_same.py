@@ -1,0 +1,84 @@
+"""Two programs of real layers that hooks must not make different, or must make the same."""
+
+from typing import Any
+
+from fixtures.clause.rows import Row, each
+from fixtures.judge.subject import Subject
+from fixtures.programs.grammar import Attach, CopyNet, TrainStep, Update
+from fixtures.programs.plan import NetProgram
+from suites.names import AS_IS, FORWARD_HOOK, HANDLE, NOTE
+from suites.programs.plans import NEEDED, copied, everywhere, in_forward, looking, prepended, removed, shown
+
+AROUND_FORWARD = ("register_forward_hook", "register_forward_pre_hook")
+BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_pre_hook")
+
+
+@each(
+    Row(
+        "programs.same.looking",
+        "Hooks that only look leave outputs, gradients, parameters and the random state as they are.",
+        AS_IS,
+        where="they are no full backward hooks",
+        asked="does registering a hook change my results training gives other numbers with hooks",
+        about=(*AROUND_FORWARD, "register_hook"),
+        needs=NEEDED,
+        programs=looking,
+        witness=shown("without", Attach("forward", "h0", 4), Attach("gradient", "h1"), TrainStep(), Update()),
+    ),
+    Row(
+        "programs.same.removed",
+        "After remove() of its handle a program goes on as if a hook had never been registered.",
+        HANDLE,
+        asked="is a hook really gone after handle.remove() does something stay behind",
+        about=BOTH,
+        needs=NEEDED,
+        programs=removed,
+        witness=shown("removed", Attach("forward", "h0", 4, "thrice"), TrainStep(), Update()),
+    ),
+    Row(
+        "programs.same.in_forward",
+        "A forward hook does what its code at the end of forward does, and a pre-hook what it does at the beginning.",
+        f'{FORWARD_HOOK} "The hook can modify the output"',
+        where="forward is not called by its name",
+        asked="is a forward hook the same as writing the code into forward when is it called in nn.Sequential",
+        needs=NEEDED,
+        programs=in_forward,
+        witness=shown("forward", Attach("forward", "h0", 4, "thrice"), TrainStep()),
+    ),
+    Row(
+        "programs.same.copied",
+        "The module hooks on a deep copy of a net do what the same hooks do that are registered on the copy.",
+        HANDLE,
+        asked="do hooks survive copy.deepcopy of a model ema",
+        about=BOTH,
+        needs=NEEDED,
+        programs=copied,
+        witness=shown("copied", Attach("forward", "h0", 4, "thrice"), CopyNet(), TrainStep()),
+    ),
+    Row(
+        "programs.same.everywhere",
+        "A hook of all modules does what it does when it is registered on each module of the net.",
+        f"{NOTE}",
+        where="there are no other hooks",
+        asked="register_module_forward_hook global hook is the same as a hook on every module",
+        about=("register_module_forward_hook", "register_module_full_backward_hook"),
+        needs=(NEEDED, "torch.nn.modules.module.register_module_full_backward_hook"),
+        programs=everywhere,
+        witness=shown("everywhere", Attach("forward", "h0", everywhere=True), TrainStep()),
+    ),
+    Row(
+        "programs.same.prepended",
+        "A hook with prepend=True does what it does when it is registered before the others of its kind.",
+        f'{FORWARD_HOOK} "If ``True``, the provided ``hook`` will be fired before all existing"',
+        asked="what does prepend=True do order of hooks on the same module",
+        about=BOTH,
+        needs=(NEEDED, "torch.nn.Module.register_forward_hook(prepend)"),
+        programs=prepended,
+        witness=shown(
+            "order", Attach("forward", "h0", 4, "thrice"), Attach("forward", "h1", 4, prepend=True), TrainStep()
+        ),
+    ),
+    program=lambda row: row.programs(),
+)
+def the_same(subject: Subject, program: NetProgram, *, row: Any) -> None:
+    assert subject.holds(program).calls() == ["same"]
