@@ -10,6 +10,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, UP_TO_THREE, UP_TO_TWO
+from suites.modes.forms import ANY, straight
 from suites.modes.networks import AROUND_APIS, BY, FORWARDS, FULLS, called, hook, hooked, kinds, network, ones
 from suites.modes.process_group import future, in_process_group, noted
 from suites.modes.sources import BUCKET
@@ -63,7 +64,7 @@ def grads(net: Any) -> List[float]:
         wrap=on_the_cpu,
         value="around",
         wrong={"inside": "inside", "only those on the module": "dropped"},
-        witness={"kind": "forward", "by": 5, "late": False},
+        witness={"kind": "forward", "by": 5, "late": False, "form": straight},
     ),
     Row(
         "modes.distributed.wrapper",
@@ -75,15 +76,16 @@ def grads(net: Any) -> List[float]:
         wrap=in_process_group,
         value="around",
         wrong={"inside": "inside", "only those on the module": "dropped"},
-        witness={"kind": "forward", "by": 5, "late": False},
+        witness={"kind": "forward", "by": 5, "late": False, "form": straight},
     ),
     kind=lambda row: kinds(*FORWARDS, *FULLS),
     by=lambda row: BY,
     late=lambda row: st.booleans(),
+    form=lambda row: ANY,
 )
-def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> None:
+def around(subject: Subject, kind: str, by: int, late: bool, form: Any, *, row: Any) -> None:
     seen: List[str] = []
-    net = network()
+    net = network(form)
     if not late:
         hook(net, "", kind, by, lambda given: seen.append("module"))
     wrapper = row.wrap(net)
@@ -93,7 +95,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
     found = called(wrapper)
     order = {"around": ["wrapper", "module"], "inside": ["module", "wrapper"], "dropped": ["module"]}[subject.value]
     order = order if kind.endswith("pre") else order[::-1]
-    assert (found, seen) == (list(hooked("", kind, by if subject.value == "dropped" else by * by)), order)
+    assert (found, seen) == (list(hooked("", kind, by if subject.value == "dropped" else by * by, form=form)), order)
 
 
 @each(

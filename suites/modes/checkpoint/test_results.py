@@ -10,6 +10,7 @@ from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW
+from suites.modes.forms import ANY, straight
 from suites.modes.networks import ANYWHERE, BY, checkpointed, hook, network, ones, within
 from suites.modes.sources import EARLY, FORMS, STOPS
 from suites.names import FULL
@@ -183,11 +184,11 @@ def returns_parameter(subject: Subject, weight: int, start: int, calls: int, *, 
     needs=(FORMS, FULL),
     value=(False, 0),
     wrong={"as without it": (True, 1)},
-    witness={"path": "block", "rows": 1},
+    witness={"path": "block", "rows": 1, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), rows=FEW)
-def test_reentrant_no_input(subject: Subject, path: str, rows: int) -> None:
-    net = network()
+@given(path=st.sampled_from(ANYWHERE), rows=FEW, form=ANY)
+def test_reentrant_no_input(subject: Subject, path: str, rows: int, form: Any) -> None:
+    net = network(form)
     seen: List[Any] = []
     hook(net, path, "full_backward", 5, seen.append)
     with warnings.catch_warnings():
