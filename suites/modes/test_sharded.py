@@ -171,12 +171,12 @@ def tensor(subject: Subject, path: str, late: bool, hooks: int, form: Any, *, ro
     about="register_post_accumulate_grad_hook",
     value="sharded",
     wrong={"the whole one": "whole"},
-    witness={"path": "last", "passes": 1},
+    witness={"path": "last", "passes": 1, "form": straight},
 )
-@given(path=st.sampled_from(LAYERS), passes=FEW)
-def test_post_accumulate(subject: Subject, path: str, passes: int) -> None:
+@given(path=st.sampled_from(LAYERS), passes=FEW, form=ANY)
+def test_post_accumulate(subject: Subject, path: str, passes: int, form: Any) -> None:
     seen: List[Any] = []
-    net = sharded(network())
+    net = sharded(network(form))
     weight = within(net, path).weight
     weight.register_post_accumulate_grad_hook(lambda given: seen.append((class_of(given), class_of(given.grad))))
     for _ in range(passes):
@@ -195,12 +195,12 @@ def test_post_accumulate(subject: Subject, path: str, passes: int) -> None:
     about="register_post_accumulate_grad_hook",
     value="dropped",
     wrong={"called": "called"},
-    witness={"path": "last", "passes": 1},
+    witness={"path": "last", "passes": 1, "form": straight},
 )
-@given(path=st.sampled_from(LAYERS), passes=FEW)
-def test_post_before(subject: Subject, path: str, passes: int) -> None:
+@given(path=st.sampled_from(LAYERS), passes=FEW, form=ANY)
+def test_post_before(subject: Subject, path: str, passes: int, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     within(net, path).weight.register_post_accumulate_grad_hook(seen.append)
     sharded(net)
     for _ in range(passes):

@@ -250,11 +250,8 @@ def doubled(module: Any, args: Any, output: Any) -> Any:
     return output * 2
 
 
-def wrapped(hooks: int) -> Any:
-    """A compiled module that pickle takes, with so many hooks on the wrapper and one on the module."""
-    import torch
-
-    net = torch.nn.Linear(1, 1).double()
+def wrapped(net: Any, hooks: int) -> Any:
+    """What torch.compile makes of a module, with so many hooks on it and one on the module."""
     net.register_forward_hook(doubled)
     call = compiled(net)
     for _ in range(hooks):
@@ -278,11 +275,11 @@ def wrapped(hooks: int) -> Any:
         ("", "kept", 1),
         "copy.deepcopy of what torch.compile returns keeps the forward hooks on it and those of the module.",
     ),
-    witness={"hooks": 1, "used": True},
+    witness={"hooks": 1, "used": True, "form": straight},
 )
-@given(hooks=st.integers(1, 2), used=st.booleans())
-def test_deepcopy(subject: Subject, hooks: int, used: bool) -> None:
-    call = wrapped(hooks)
+@given(hooks=st.integers(1, 2), used=st.booleans(), form=ANY)
+def test_deepcopy(subject: Subject, hooks: int, used: bool, form: Any) -> None:
+    call = wrapped(network(form), hooks)
     if used:
         called(call)
     copied = copy.deepcopy(call)
@@ -310,7 +307,9 @@ def test_deepcopy(subject: Subject, hooks: int, used: bool) -> None:
 )
 @given(hooks=st.integers(0, 2), used=st.booleans())
 def test_pickled(subject: Subject, hooks: int, used: bool) -> None:
-    call = wrapped(hooks)
+    import torch
+
+    call = wrapped(torch.nn.Linear(1, 1).double(), hooks)
     if used:
         called(call)
     found: Any = None
