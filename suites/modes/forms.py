@@ -5,15 +5,19 @@ the same numbers; the modules keep their names. A test draws one (`networks`) an
 `suites.selfcheck.author.substitutions`, tries them where a test draws none.
 """
 
-from typing import Any, Callable, Dict
+from types import FunctionType
+from typing import Any, Dict
 
 from hypothesis import strategies as st
 
 
-def with_forward(module: Any, forward: Callable[..., Any]) -> Any:
+def with_forward(module: Any, forward: Any) -> Any:
     """Give a module, and no other one of its class, another forward."""
     kind = type(module)
-    module.__class__ = type(kind.__name__, (kind,), {"forward": forward})
+    # What old torch.compile gives up it gives up for ever, whoever comes next: each has its own code.
+    code = forward.__code__.replace()
+    own = FunctionType(code, forward.__globals__, "forward", forward.__defaults__, forward.__closure__)
+    module.__class__ = type(kind.__name__, (kind,), {"forward": own})
     return module
 
 
@@ -140,10 +144,14 @@ def networks(**but: str) -> Any:
 #: In which the graph breaks, left out where the sentence says that it does not.
 BREAKS = dict.fromkeys(("prints_inside", "rows_by_data", "prints_in_loop"), "the sentence says: no graph break")
 LOOP = "before 2.4 torch gives up a loop that breaks the graph: its modules run as in eager mode"
+INSIDE = "before 2.4 a module that breaks the graph inside runs as in eager mode"
+PARTS = "before 2.4 a global hook runs for the parts of a broken graph, too"
+TWO_NAMES = "its modules have two names: functional_call and old torch.export do otherwise with these"
 LAYERS = "the sentence says: own forward, and a layer of torch.nn has none"
 ANY = networks()
 #: Where old releases do otherwise with modules in a graph than in eager mode, and the sentences of that time say so.
-IN_GRAPHS = networks(prints_in_loop=LOOP)
+IN_GRAPHS = networks(prints_in_loop=LOOP, prints_inside=INSIDE)
+ONE_NAME = networks(in_layers=TWO_NAMES, loops=TWO_NAMES, prints_in_loop=TWO_NAMES)
 ONE_GRAPH = networks(**BREAKS)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from suites.modes.forms import ANY, ONE_GRAPH, networks, straight
+from suites.modes.forms import ANY, ONE_GRAPH, ONE_NAME, straight
 from suites.modes.networks import ANYWHERE, FORWARD_APIS, FORWARDS, called, checkpointed, counted, network, ones, within
 from suites.modes.process_group import in_process_group, noted
 from suites.modes.sources import BUCKET, CALL, COMPILE, EAGER, EARLY, FORMS, REPLACED, STOPS
@@ -19,9 +19,6 @@ SAVED = "torch.autograd.graph.saved_tensors_hooks"
 ENDED, LEFT = "as before", {"left as it was inside": "otherwise"}
 #: What such an error comes out as: a compiled call with fullgraph=True has one of its own.
 ERRORS = (ValueError, RuntimeError)
-#: functional_call leaves what it was given in a module that has two names, also where nothing is raised.
-TWO_NAMES = "the sentence says: no module has two names"
-ONE_NAME = networks(in_layers=TWO_NAMES, loops=TWO_NAMES, prints_in_loop=TWO_NAMES)
 
 
 def in_early_stop(net: Any) -> None:

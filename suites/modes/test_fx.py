@@ -40,7 +40,7 @@ TRACE = "torch.fx.symbolic_trace"
 MAKE_FX = "torch.fx.experimental.proxy_tensor.make_fx"
 #: Which modules stay whole.
 LEAF = 'docs: torch.fx.Tracer.is_leaf_module "Modules in the PyTorch standard library namespace"'
-TRACED = networks(rows_by_data="symbolic_trace knows no shape")
+TRACED = networks(rows_by_data="torch.ones of a traced size fails on old releases")
 THROUGH = 'docs: torch.fx.Tracer.is_leaf_module "All other modules are traced through and"'
 
 

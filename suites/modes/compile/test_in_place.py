@@ -20,7 +20,7 @@ from suites.modes.compile.networks import (
     noting,
 )
 from suites.modes.compile.sources import UNBROKEN
-from suites.modes.forms import ANY, LAYERS, LOOP, ONE_GRAPH, networks, scaled, straight
+from suites.modes.forms import ANY, BREAKS, LAYERS, ONE_GRAPH, PARTS, networks, scaled, straight
 from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
@@ -49,7 +49,7 @@ def compiled_in_place(net: Any, **options: Any) -> Any:
     wrong={"once more": 1},
     witness={"pre": False, "form": straight},
 )
-@given(pre=st.booleans(), form=networks(prints_in_loop=LOOP, in_layers=LAYERS))
+@given(pre=st.booleans(), form=networks(**dict.fromkeys(BREAKS, PARTS), in_layers=LAYERS))
 def test_in_place_global(subject: Subject, pre: bool, form: Any) -> None:
     seen: List[str] = []
     net = compiled_in_place(network(form))

@@ -83,7 +83,7 @@ def test_keeps(subject: Subject, path: str, calls: int, form: Any) -> None:
     ),
     witness={"path": "first", "calls": 2, "form": straight},
 )
-@given(path=INNER, calls=st.integers(1, 3), form=ANY)
+@given(path=INNER, calls=st.integers(1, 3), form=IN_GRAPHS)
 def test_counts(subject: Subject, path: str, calls: int, form: Any) -> None:
     def count(module: Any, args: Any, output: Any) -> None:
         module.count += 1

@@ -20,12 +20,11 @@ from suites.modes.compile.networks import (
     compiled,
     everywhere,
     hook,
-    multiplying,
     network,
     noting,
 )
 from suites.modes.compile.sources import OWN, UNBROKEN
-from suites.modes.forms import ANY, BREAKS, LAYERS, networks, straight
+from suites.modes.forms import ANY, BREAKS, LAYERS, PARTS, networks, straight
 from suites.modes.networks import BY
 from suites.modes.sources import COMPILE, EAGER
 
@@ -129,7 +128,7 @@ def test_wrapper_mixing(subject: Subject, late: bool, form: Any) -> None:
     wrong={"as often as in eager mode": 0},
     witness={"pre": False, "calls": 1, "form": straight},
 )
-@given(pre=st.booleans(), calls=st.integers(1, 2), form=networks(in_layers=LAYERS))
+@given(pre=st.booleans(), calls=st.integers(1, 2), form=networks(**dict.fromkeys(BREAKS, PARTS), in_layers=LAYERS))
 def test_global(subject: Subject, pre: bool, calls: int, form: Any) -> None:
     seen: List[str] = []
     call = compiled(network(form))
@@ -167,11 +166,11 @@ def noted(form: Any, seen: List[str]) -> List[str]:
     ),
     witness={"by": 5, "form": straight},
 )
-@given(by=BY, form=networks(in_layers=LAYERS, twice="before 2.4 RecursionError comes first"))
+@given(by=BY, form=networks(**dict.fromkeys(BREAKS, PARTS), in_layers=LAYERS, two_outputs="the hook is given both"))
 def test_global_returns(subject: Subject, by: int, form: Any) -> None:
     call = compiled(network(form))
     found: Any = None
-    with everywhere("forward", multiplying("forward", by)):
+    with everywhere("forward", lambda module, args, output: output * by):
         eager = called(network(form))[0][0]
         try:
             found = called(call)[0][0] / eager
