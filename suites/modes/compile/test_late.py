@@ -128,7 +128,7 @@ def test_late_outer(subject: Subject, kind: str, by: int, form: Any) -> None:
     ),
     witness={"kind": "forward", "by": 5, "form": straight},
 )
-@given(kind=ANY_KIND, by=BY, form=ONE_GRAPH)
+@given(kind=ANY_KIND, by=BY, form=networks(**BREAKS, loops="2.3 gives it up where other programs ran before"))
 def test_late_sequential(subject: Subject, kind: str, by: int, form: Any) -> None:
     import torch
 
