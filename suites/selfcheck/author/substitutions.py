@@ -41,7 +41,7 @@ Met = Callable[[], None]
 Patch = Callable[[Met], Any]
 
 
-# --- networks: what tests call network() builds another form, also where the test draws one ----------------------------
+# --- networks: what tests call network() builds another form, also where the test draws one -------------------------
 
 
 def other_network(form: Callable[[Any], Any]) -> Patch:
