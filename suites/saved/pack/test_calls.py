@@ -154,8 +154,8 @@ def test_nothing(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "saved.pack.edits",
-    says="A pack hook that changes its argument in place makes the operation raise RuntimeError.",
-    where="not by .data, numpy(), apply_() or map_()",
+    says="A pack hook that changes its argument's values by an in-place method makes the operation raise RuntimeError.",
+    where="not by apply_() or map_()",
     source=(f'{NOTE} "will throw an error if the input to a pack hook is modified inplace"', EDITED),
     asked="A saved tensor pack hook is modifying its input in place quantize activation inplace",
     needs=HAS,
