@@ -24,6 +24,7 @@ from fixtures.model.module import expect
 from fixtures.plan.grammar import (
     Backward,
     Chain,
+    Copy,
     Forward,
     Hook,
     InPlace,
@@ -58,6 +59,7 @@ OTHERS = [mode for mode in MODES.values() if mode is not Eager]
 RULES = [(mode, rule) for mode in OTHERS for rule in mode.rules if applies(rule.torch, VERSION)]
 #: Modes that change no call of a hook of a module, and no gradient.
 TRANSPARENT = (CopyMode, Contexts)
+OUTLIVED = (Hook("backward", "*", "h0"), Forward(), Copy(), Forward(), Backward())
 NET = Leaf("m1", "scale", (2,)), (Input(3),)
 EXAMPLES = 30
 
@@ -152,6 +154,7 @@ class TestRule:
     ("mode", "plan"),
     [
         ("contexts", Plan(*NET, (Forward(), Backward(retain_graph=False), Backward()))),  # create_graph is told so
+        ("parallel", Plan(Leaf("m1", "same"), (Input(2, leaf=False),), OUTLIVED)),  # a hook of the first wrapper runs
         ("functional", Plan(Chain("m0", (NET[0],), out=Pack("list", (0,))), NET[1], (Forward(),))),
     ],
 )
