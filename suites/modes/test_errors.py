@@ -201,7 +201,7 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, form: Any, *
 
 @clause(
     "modes.errors.compiled_grad",
-    says="After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
+    says="After an operation in a compiled torch.func.grad fails at run time, saved_tensors_hooks raise RuntimeError.",
     where=("compiled, no graph break", EAGER),
     see="modes.errors.func_grad",
     source=('docs: torch.autograd.graph.saved_tensors_hooks "should be packed before saving"', "measured"),
@@ -213,7 +213,7 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, form: Any, *
     readings=by_release(
         ("error", "none"),
         ("2.4", "raise", "RuntimeError"),
-        "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks raise RuntimeError.",
+        "After an operation in a compiled torch.func.grad fails at run time, saved_tensors_hooks raise RuntimeError.",
         ("", "as before", "accepted"),
         "After an operation fails while a compiled torch.func.grad runs, saved_tensors_hooks are called as before.",
     ),

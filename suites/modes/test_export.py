@@ -260,7 +260,7 @@ def test_module(subject: Subject, kind: str, by: int, calls: int, form: Any) -> 
 
 @clause(
     "modes.export.inner",
-    says="Forward and backward hooks on the inner modules of ep.module(), ep an exported program, are never called.",
+    says="Forward and backward hooks on your inner modules in ep.module(), ep an exported program, are never called.",
     see="modes.export.module",
     source="measured",
     asked="intermediate activations of exported program hook on submodule of ep.module() not called",
@@ -269,7 +269,7 @@ def test_module(subject: Subject, kind: str, by: int, calls: int, form: Any) -> 
     readings=by_release(
         "error",
         ("2.3", "dropped", "dropped"),
-        "Forward and backward hooks on the inner modules of ep.module(), ep an exported program, are never called.",
+        "Forward and backward hooks on your inner modules in ep.module(), ep an exported program, are never called.",
         ("", "not there", "AttributeError"),
         "module() of an exported program has no inner modules.",
     ),

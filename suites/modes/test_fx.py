@@ -93,7 +93,7 @@ def test_leaf(subject: Subject, path: str, kind: str, by: int, late: bool, calls
 @clause(
     "modes.fx.traced_through",
     says="symbolic_trace calls forward hooks of your own inner modules with a Proxy; what it made calls them no more.",
-    where=("the input is positional", "in no torch.nn layer"),
+    where=("positional, made of the input", "in no torch.nn layer"),
     source=THROUGH,
     asked="forward hook gets Proxy object when tracing with torch.fx hook printed only once",
     level="observed",
@@ -145,7 +145,7 @@ def test_inner_full(subject: Subject, kind: str, by: int, form: Any) -> None:
 @clause(
     "modes.fx.inner_legacy",
     says="symbolic_trace never ends where your own inner module has a hook of register_backward_hook.",
-    where=("in no layer of torch.nn", "it returns no dict, no constant"),
+    where=("in no layer of torch.nn", "called, and returns a tensor made of the input"),
     source='code: torch/nn/modules/module.py "var = var[0]"',
     asked="torch.fx symbolic_trace hangs forever memory grows register_backward_hook infinite loop",
     level="observed",

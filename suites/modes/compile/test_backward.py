@@ -99,7 +99,7 @@ def test_aot_global(subject: Subject, calls: int) -> None:
 @clause(
     "modes.compile.aot_inner",
     says="A tensor hook added after the call to what a forward hook kept is given None as its gradient.",
-    where=("not returned by forward, no graph break", AOT),
+    where=("no output is it or a view of it; one graph", AOT),
     source=ISSUE + "91468",
     asked="register_hook on intermediate activation compiled gradient is none",
     level="observed",
@@ -131,7 +131,7 @@ def test_aot_inner(subject: Subject, by: int, form: Any) -> None:
 @clause(
     "modes.compile.aot_retain",
     says="retain_grad() after the call on an activation that a forward hook kept leaves its .grad None.",
-    where=("not returned by forward, no graph break", AOT),
+    where=("no output is it or a view of it; one graph", AOT),
     source=ISSUE + "91468",
     asked="retain_grad on activation torch compile grad is none",
     level="observed",
@@ -222,7 +222,7 @@ def test_thawed(subject: Subject, path: str, others: bool, of_input: bool, form:
 @clause(
     "modes.compile.aot_saved",
     says="Around a compiled call saved_tensors_hooks see x * y * z packed as 3 tensors, not as 4.",
-    where=("x, y and z differ, need gradients; one graph", AOT),
+    where=("real x, y, z differ, need gradients; one graph", AOT),
     source="measured",
     asked="saved_tensors_hooks with torch compile number of packed tensors",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),

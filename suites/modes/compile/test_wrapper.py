@@ -117,7 +117,7 @@ def test_wrapper_mixing(subject: Subject, late: bool, form: Any) -> None:
 
 @clause(
     "modes.compile.global",
-    says="A global forward (pre-)hook that returns None runs once more in a call of what torch.compile returns.",
+    says="A global forward (pre-)hook that returns None runs once more in a call of what torch.compile(module) returns.",
     where=(OWN, EAGER),
     see=("modes.compile.global_late", "modes.compile.in_place_global"),
     source=TIMES,
@@ -150,7 +150,7 @@ def noted(form: Any, seen: List[str]) -> List[str]:
 
 @clause(
     "modes.compile.global_returns",
-    says="What a global forward hook returns is used once more in a call of what torch.compile returns.",
+    says="What a global forward hook returns is used once more in a call of what torch.compile(module) returns.",
     where=(OWN, EAGER),
     source=TIMES,
     asked="global forward hook modifies output twice torch compile valueerror",
@@ -160,7 +160,7 @@ def noted(form: Any, seen: List[str]) -> List[str]:
     readings=by_release(
         "error",
         ("2.4", "once more", 1),
-        "What a global forward hook returns is used once more in a call of what torch.compile returns.",
+        "What a global forward hook returns is used once more in a call of what torch.compile(module) returns.",
         ("", "refused", "ValueError"),
         "With a global forward hook that returns something, a compiled call raises ValueError.",
     ),
