@@ -145,7 +145,7 @@ def test_inner_full(subject: Subject, kind: str, by: int, form: Any) -> None:
 @clause(
     "modes.fx.inner_legacy",
     says="symbolic_trace never ends where your own inner module has a hook of register_backward_hook.",
-    where=("in no layer of torch.nn", "called, and returns a tensor made of the input"),
+    where=("in no layer of torch.nn", "returns a tensor made of the input"),
     source='code: torch/nn/modules/module.py "var = var[0]"',
     asked="torch.fx symbolic_trace hangs forever memory grows register_backward_hook infinite loop",
     level="observed",

@@ -99,7 +99,7 @@ def test_aot_global(subject: Subject, calls: int) -> None:
 @clause(
     "modes.compile.aot_inner",
     says="A tensor hook added after the call to what a forward hook kept is given None as its gradient.",
-    where=("no output is it or a view of it; one graph", AOT),
+    where=("no output is it or its view; one graph", AOT),
     source=ISSUE + "91468",
     asked="register_hook on intermediate activation compiled gradient is none",
     level="observed",
@@ -131,7 +131,7 @@ def test_aot_inner(subject: Subject, by: int, form: Any) -> None:
 @clause(
     "modes.compile.aot_retain",
     says="retain_grad() after the call on an activation that a forward hook kept leaves its .grad None.",
-    where=("no output is it or a view of it; one graph", AOT),
+    where=("no output is it or its view; one graph", AOT),
     source=ISSUE + "91468",
     asked="retain_grad on activation torch compile grad is none",
     level="observed",

@@ -37,7 +37,7 @@ def graphs_of(net: Any) -> List[int]:
 @clause(
     "modes.compile.one_graph",
     says="A forward (pre-)hook on an inner module becomes a part of the one graph of a compiled module.",
-    where="its body is tensor operations; no number, gradient, shape by data",
+    where="tensor operations only; no number, gradient, shape by data",
     source="measured",
     asked="does forward hook cause graph break torch compile",
     needs=COMPILE,
@@ -179,7 +179,7 @@ def test_disabled(subject: Subject, kind: str, path: str, by: int, form: Any) ->
 @clause(
     "modes.compile.enabled",
     says="In a forward (pre-)hook of an inner module torch.compiler.is_compiling() is True in compiled calls.",
-    where=("no graph break; compiled at most 8 times", EAGER),
+    where=("one graph; compiled at most 8 times", EAGER),
     see="modes.compile.disabled",
     source="measured",
     asked="is_compiling inside a hook true skip logging while compiled",

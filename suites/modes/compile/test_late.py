@@ -112,7 +112,7 @@ def test_late_outer(subject: Subject, kind: str, by: int, form: Any) -> None:
 
 @clause(
     "modes.compile.late_sequential",
-    says="A first hook added to an nn.Sequential given to torch.compile is ignored after a call until it compiles anew.",
+    says="A first hook added to an nn.Sequential given to torch.compile is ignored after a call until torch compiles.",
     where=("no graph break", EAGER),
     see="modes.compile.late_outer",
     source=(LATE, NOTICED),
@@ -122,7 +122,7 @@ def test_late_outer(subject: Subject, kind: str, by: int, form: Any) -> None:
     readings=by_release(
         "none",
         ("2.2", "ignored", "ignored"),
-        "A first hook added to an nn.Sequential given to torch.compile is ignored after a call until it compiles anew.",
+        "A first hook added to an nn.Sequential given to torch.compile is ignored after a call until torch compiles.",
         ("", "runs", "runs"),
         "A hook added to a compiled nn.Sequential after a call runs in the next calls.",
     ),
@@ -201,7 +201,7 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int], form: Any) -
 @clause(
     "modes.compile.dynamic_shape",
     says="A forward hook added to an inner module after calls of one size above 1 runs from a second such size on.",
-    where=("own forward reads no size, one graph", EAGER),
+    where=("own forward, reads no size", EAGER),
     see="modes.compile.other_shape",
     source="measured",
     asked="torch compile dynamic shapes recompile late hook suddenly starts firing variable length",

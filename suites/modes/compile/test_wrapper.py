@@ -117,7 +117,7 @@ def test_wrapper_mixing(subject: Subject, late: bool, form: Any) -> None:
 
 @clause(
     "modes.compile.global",
-    says="A global forward (pre-)hook that returns None runs once more in a call of what torch.compile(module) returns.",
+    says="A global forward (pre-)hook that returns None runs once more in a call of what torch.compile(net) returns.",
     where=(OWN, EAGER),
     see=("modes.compile.global_late", "modes.compile.in_place_global"),
     source=TIMES,

@@ -12,7 +12,7 @@ from suites.selfcheck.faults.hunt import CHAPTERS, FULL, QUICK, RECORD, RECORDED
 def main() -> int:
     """Print one line per fault and the percentages. Returns 1 when a fault is caught by no clause."""
     parser = argparse.ArgumentParser(prog="python -m suites.selfcheck.faults", description=__doc__)
-    parser.add_argument("--examples", type=int, default=FULL, metavar="N", help="plans per clause (default %(default)s)")
+    parser.add_argument("--examples", type=int, default=FULL, metavar="N", help=f"plans per clause (default {FULL})")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} plans per clause")
     parser.add_argument(
         "--only", action="append", metavar="NAME", help="faults whose name, or a clause near, begins so"
