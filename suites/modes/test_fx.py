@@ -93,7 +93,7 @@ def test_leaf(subject: Subject, path: str, kind: str, by: int, late: bool, calls
 @clause(
     "modes.fx.traced_through",
     says="symbolic_trace calls forward hooks of your own inner modules with a Proxy; what it made calls them no more.",
-    where=("positional, made of the input", "in no torch.nn layer"),
+    where=("positional, no constant", "in no torch.nn layer"),
     source=THROUGH,
     asked="forward hook gets Proxy object when tracing with torch.fx hook printed only once",
     level="observed",

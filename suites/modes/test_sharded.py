@@ -120,7 +120,7 @@ def around(subject: Subject, path: str, kind: str, by: int, late: bool, form: An
 @each(
     Row(
         "modes.sharded.tensor",
-        "Under fully_shard a hook of Tensor.register_hook on a parameter it shards is never called.",
+        "Under fully_shard what register_hook() puts on a sharded parameter is never called.",
         "measured",
         asked="param.register_hook not called with FSDP2 fully_shard gradient hook silently ignored",
         where=("only its module's forward uses it", NOT_IN_FORWARD),
