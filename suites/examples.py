@@ -2,8 +2,9 @@
 
 Behind them it runs the programs of reports/why: causes and answers that are no clause, so on every release.
 With --write it only makes them, which needs no torch; with --from it runs those that were written. A program is called
-as its clause. On a release that is recorded it must say what is recorded there: the reading in force, the declared
-deviation, or that torch lacks what the clause needs.
+as its clause; one that compares whole programs with the definition of a hook has none. On a release that is recorded
+it must say what is recorded there: the reading in force, the declared deviation, or that torch lacks what the clause
+needs.
 
 To draw the plans that they show takes most of the time: --draw does it, and keeps them with the digests of the clauses.
 Where a clause has another digest by now, its plan is drawn each time.

@@ -14,6 +14,7 @@ from fixtures.programs.plan import NetProgram
 from suites.programs.plans import NEEDED, shown
 
 AROUND_FORWARD = ("register_forward_hook", "register_forward_pre_hook")
+OF_GRADIENTS = ("register_full_backward_hook", "register_full_backward_pre_hook", "register_hook")
 WITNESS = shown("definition", Attach("forward", "h0", each=True), Attach("full_backward", "h1"), TrainStep(), Update())
 
 
@@ -36,6 +37,7 @@ WITNESS = shown("definition", Attach("forward", "h0", each=True), Attach("full_b
         needs=NEEDED,
         witness=WITNESS,
         checks_model=True,
+        about=OF_GRADIENTS,
         sorts=("backward", "tensor", "leaf"),
         circumstances="thread second again freeze convert checkpoint crowd inside outputs raises",
     ),

@@ -41,6 +41,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         f'{FORWARD_HOOK} "The hook can modify the output"',
         where="forward is not called by its name",
         asked="is a forward hook the same as writing the code into forward when is it called in nn.Sequential",
+        about=AROUND_FORWARD,
         needs=NEEDED,
         programs=in_forward,
         witness=shown("forward", Attach("forward", "h0", 4, "thrice"), TrainStep()),
