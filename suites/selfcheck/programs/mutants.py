@@ -60,8 +60,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "a parameter's hooks see each pass twice": (
         "calls.gradients",
-        "            grad = self.result(hook, grad)\n        return grad",
-        "            grad = self.result(hook, self.result(hook, grad))\n        return grad",
+        "            grad = result_of(hook, grad)\n        return grad",
+        "            grad = result_of(hook, result_of(hook, grad))\n        return grad",
     ),
     "hooks of a step come behind it": (
         "calls.loop",
@@ -72,8 +72,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "state_dict pre-hooks are not called": ("calls.loop", 'self.own(module, "save_pre").entries.values()', "[]"),
     "a retained gradient is that of the last pass": (
         "calls.passes",
-        "grad if keeps.grad is None else keeps.grad + grad",
-        "grad",
+        "kept if self.grad is None else self.grad + kept",
+        "kept",
     ),
     "with_kwargs is ignored": ("calls.together", 'hooks.asks(key, "with_kwargs"))', "False)"),
 }

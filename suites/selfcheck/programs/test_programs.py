@@ -52,6 +52,19 @@ CAUGHT = {
 DRAWN, RUN, LEAST, MOST_ERRORS, MOST_SILENT = 800, 100, 2, 10, 5
 #: What is drawn less often than in two programs of a hundred, and how often at least.
 RARE = {"act attach": 0.8}
+#: Hooks that join others on one tensor: it is changed in place between them, or two layers hand it on.
+ON_ONE_TENSOR = (
+    NetProgram(
+        "vec",
+        (Block("relu_in_place"),),
+        (*(Attach("forward", f"h{at}", at, "attach") for at in (5, 6)), TrainStep(input_needs_grad=True)),
+    ),
+    NetProgram(
+        "vec",
+        (Block("residual", (Block("linear"),)),),
+        (Attach("tensor", "h0", 5, "thrice"), Attach("forward", "h1", 4, "attach"), TrainStep()),
+    ),
+)
 
 
 def programs(count: int) -> list[NetProgram]:
@@ -166,6 +179,11 @@ def test_what_definitions_do_not_see_is_seen_by_a_sentence() -> None:
     with FAULTS["sequential_last"]():
         assert eager.play(program).calls() == ["same"]
         assert eager.play(NetProgram(program.first, program.body, program.steps, against="forward")).calls() != ["same"]
+
+
+@pytest.mark.parametrize("program", ON_ONE_TENSOR)
+def test_a_hook_joins_those_of_its_tensor(program: NetProgram) -> None:
+    assert Eager().play(program).calls() == ["same"]
 
 
 def test_a_program_prints_as_the_python_that_builds_it() -> None:
