@@ -72,8 +72,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "state_dict pre-hooks are not called": ("calls.loop", 'self.own(module, "save_pre").entries.values()', "[]"),
     "a retained gradient is that of the last pass": (
         "calls.passes",
-        "kept if self.grad is None else self.grad + kept",
-        "kept",
+        "left[kept_at] if self.grad is None else self.grad + left[kept_at]",
+        "left[kept_at]",
     ),
     "with_kwargs is ignored": ("calls.together", 'hooks.asks(key, "with_kwargs"))', "False)"),
 }
