@@ -30,7 +30,7 @@ def mode(name: str) -> Any:
 
 @clause(
     "modes.decorated.forward",
-    says="Decorated with @no_grad, @enable_grad or @inference_mode a forward (pre-)hook alone runs in that mode.",
+    says="@no_grad, @enable_grad or @inference_mode on a forward (pre-)hook sets the mode for that hook only.",
     source="measured",
     asked="decorate hook function with torch.no_grad or inference_mode",
     needs="torch.inference_mode",
