@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from fixtures.draw.contract import by_contract
 from fixtures.draw.script import available
+from suites.modes.forms import scaled, straight
 
 FORWARDS = ("forward_pre", "forward")
 FULLS = ("full_backward_pre", "full_backward")
@@ -27,7 +28,7 @@ def kinds(*of: str) -> Any:
     return by_contract(lambda contract: st.sampled_from(available(contract, of)))
 
 
-def network() -> Any:
+def network(form: Callable[[Any], Any] = straight) -> Any:
     """A module with a forward of its own: a block around nn.Linear times 2, then nn.Linear times 3."""
     import torch
 
@@ -55,7 +56,7 @@ def network() -> Any:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.last(self.block(x))
 
-    return Network()
+    return form(Network())
 
 
 def within(net: Any, path: str) -> Any:
@@ -74,7 +75,7 @@ def hook(net: Any, path: str, kind: str, by: int = 5, note: Callable[[Any], Any]
 
     def on_output(module: Any, args: Any, output: Any) -> Any:
         note(output)
-        return output * by
+        return scaled(output, by)
 
     def on_inputs(module: Any, args: Any) -> Any:
         note(args[0])
@@ -122,9 +123,17 @@ def checkpointed(net: Any, reentrant: bool, stop: bool = True) -> Callable[[Any]
     return call
 
 
-def hooked(path: str, kind: str, by: int = 5) -> Sequence[float]:
+def runs(form: Callable[[Any], Any], path: str) -> int:
+    """How often a call of such a network calls the module at a path."""
+    net, seen = network(form), []
+    within(net, path).register_forward_hook(lambda *given: seen.append(1))
+    net(ones())
+    return len(seen)
+
+
+def hooked(path: str, kind: str, by: int = 5, form: Callable[[Any], Any] = straight) -> Sequence[float]:
     """What the network gives where it runs as it is, with such a hook; without hooks it is [6, 6]."""
-    net = network()
+    net = network(form)
     hook(net, path, kind, by)
     return called(net)
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import by_release, clause
 from fixtures.judge.subject import Subject
-from suites.modes.networks import ANYWHERE, FORWARD_APIS, FORWARDS, network, ones, within
+from suites.modes.forms import ANY, straight
+from suites.modes.networks import ANYWHERE, FORWARD_APIS, FORWARDS, network, ones, runs, within
 
 #: Whether gradients are recorded in a mode, and whether it is inference mode; None: as around it.
 MODES: Dict[str, Tuple[Any, Any]] = {
@@ -42,15 +43,22 @@ def mode(name: str) -> Any:
         ("", "never off", "never off"),
         "@no_grad and @enable_grad hooks run in that mode; @inference_mode(False) on a hook turns inference mode on.",
     ),
-    witness={"kind": "forward", "path": "last", "inner": "inference_mode off", "outer": "inference_mode"},
+    witness={
+        "kind": "forward",
+        "path": "last",
+        "inner": "inference_mode off",
+        "outer": "inference_mode",
+        "form": straight,
+    },
 )
 @given(
     kind=st.sampled_from(FORWARDS),
     path=st.sampled_from(ANYWHERE),
     inner=st.sampled_from(sorted(MODES)),
     outer=st.sampled_from(sorted(MODES)),
+    form=ANY,
 )
-def test_forward(subject: Subject, kind: str, path: str, inner: str, outer: str) -> None:
+def test_forward(subject: Subject, kind: str, path: str, inner: str, outer: str, form: Any) -> None:
     import torch
 
     def here() -> Tuple[bool, bool]:
@@ -62,7 +70,7 @@ def test_forward(subject: Subject, kind: str, path: str, inner: str, outer: str)
     def note(module: Any, *rest: Any) -> None:
         seen.append(here())
 
-    net = network()
+    net = network(form)
     register = getattr(within(net, path), f"register_{kind}_hook")
     register(note)
     register(lambda module, *rest: seen.append(here()))
@@ -71,4 +79,4 @@ def test_forward(subject: Subject, kind: str, path: str, inner: str, outer: str)
         net(ones())
     known = inner if subject.value == "its own" else inner.partition(" ")[0]
     own = tuple(one if one is not None else other for one, other in zip(MODES[known], around))
-    assert seen == [own, around]
+    assert seen == [own, around] * runs(form, path)

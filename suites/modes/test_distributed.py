@@ -10,6 +10,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW, UP_TO_THREE, UP_TO_TWO
+from suites.modes.forms import ANY, networks, straight
 from suites.modes.networks import AROUND_APIS, BY, FORWARDS, FULLS, called, hook, hooked, kinds, network, ones
 from suites.modes.process_group import future, in_process_group, noted
 from suites.modes.sources import BUCKET
@@ -27,6 +28,10 @@ def on_the_cpu(net: Any) -> Any:
 
     with mock.patch("torch.cuda.is_available", return_value=False):
         return DataParallel(net)
+
+
+#: The network as `weights` knows it.
+TWO = networks(in_layers="its layer norm has parameters of its own")
 
 
 def passes_of(wrapper: Any, passes: int) -> None:
@@ -63,7 +68,7 @@ def grads(net: Any) -> List[float]:
         wrap=on_the_cpu,
         value="around",
         wrong={"inside": "inside", "only those on the module": "dropped"},
-        witness={"kind": "forward", "by": 5, "late": False},
+        witness={"kind": "forward", "by": 5, "late": False, "form": straight},
     ),
     Row(
         "modes.distributed.wrapper",
@@ -75,15 +80,16 @@ def grads(net: Any) -> List[float]:
         wrap=in_process_group,
         value="around",
         wrong={"inside": "inside", "only those on the module": "dropped"},
-        witness={"kind": "forward", "by": 5, "late": False},
+        witness={"kind": "forward", "by": 5, "late": False, "form": straight},
     ),
     kind=lambda row: kinds(*FORWARDS, *FULLS),
     by=lambda row: BY,
     late=lambda row: st.booleans(),
+    form=lambda row: ANY,
 )
-def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> None:
+def around(subject: Subject, kind: str, by: int, late: bool, form: Any, *, row: Any) -> None:
     seen: List[str] = []
-    net = network()
+    net = network(form)
     if not late:
         hook(net, "", kind, by, lambda given: seen.append("module"))
     wrapper = row.wrap(net)
@@ -93,7 +99,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
     found = called(wrapper)
     order = {"around": ["wrapper", "module"], "inside": ["module", "wrapper"], "dropped": ["module"]}[subject.value]
     order = order if kind.endswith("pre") else order[::-1]
-    assert (found, seen) == (list(hooked("", kind, by if subject.value == "dropped" else by * by)), order)
+    assert (found, seen) == (list(hooked("", kind, by if subject.value == "dropped" else by * by, form=form)), order)
 
 
 @each(
@@ -108,7 +114,7 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
         kind="hook",
         value="before",
         wrong={"after the comm hook": "after"},
-        witness={"place": 0, "by": 5, "late": False, "passes": 1},
+        witness={"place": 0, "by": 5, "late": False, "passes": 1, "form": straight},
     ),
     Row(
         "modes.distributed.local_post",
@@ -121,16 +127,17 @@ def around(subject: Subject, kind: str, by: int, late: bool, *, row: Any) -> Non
         kind="post_accumulate_grad_hook",
         value="before",
         wrong={"after the comm hook": "after"},
-        witness={"place": 0, "by": 5, "late": False, "passes": 1},
+        witness={"place": 0, "by": 5, "late": False, "passes": 1, "form": straight},
     ),
     place=lambda row: st.integers(0, 1),
     by=lambda row: BY,
     late=lambda row: st.booleans(),
     passes=lambda row: FEW,
+    form=lambda row: ANY,
 )
-def local(subject: Subject, place: int, by: int, late: bool, passes: int, *, row: Any) -> None:
+def local(subject: Subject, place: int, by: int, late: bool, passes: int, form: Any, *, row: Any) -> None:
     seen: List[float] = []
-    net = network()
+    net = network(form)
     weight = weights(net)[place]
 
     def register() -> None:
@@ -162,12 +169,12 @@ def local(subject: Subject, place: int, by: int, late: bool, passes: int, *, row
     about=("register_hook", "register_comm_hook"),
     value="with it",
     wrong={"without it": "without it"},
-    witness={"place": 0, "by": 5, "passes": 1},
+    witness={"place": 0, "by": 5, "passes": 1, "form": straight},
 )
-@given(place=st.integers(0, 1), by=BY, passes=FEW)
-def test_reduced(subject: Subject, place: int, by: int, passes: int) -> None:
+@given(place=st.integers(0, 1), by=BY, passes=FEW, form=TWO)
+def test_reduced(subject: Subject, place: int, by: int, passes: int, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     weights(net)[place].register_hook(multiplies(by))
     wrapper = in_process_group(net)
     wrapper.register_comm_hook(None, lambda state, bucket: noted(seen, bucket))
@@ -188,11 +195,11 @@ def test_reduced(subject: Subject, place: int, by: int, passes: int) -> None:
     needs=BUCKET,
     value="its value",
     wrong={"ignored": "the local gradient"},
-    witness={"by": 5, "view": False, "passes": 1},
+    witness={"by": 5, "view": False, "passes": 1, "form": straight},
 )
-@given(by=BY, view=st.booleans(), passes=FEW)
-def test_comm_hook(subject: Subject, by: int, view: bool, passes: int) -> None:
-    net = network()
+@given(by=BY, view=st.booleans(), passes=FEW, form=ANY)
+def test_comm_hook(subject: Subject, by: int, view: bool, passes: int, form: Any) -> None:
+    net = network(form)
     wrapper = in_process_group(net, gradient_as_bucket_view=view)
     wrapper.register_comm_hook(None, lambda state, bucket: future(bucket.buffer() * by))
     passes_of(wrapper, passes)
@@ -244,12 +251,12 @@ def test_comm_calls(subject: Subject, layers: int, size: int, passes: int, given
     needs=BUCKET,
     value="at the end",
     wrong={"each time": "each time"},
-    witness={"inside": 1, "view": False},
+    witness={"inside": 1, "view": False, "form": straight},
 )
-@given(inside=FEW, view=st.booleans())
-def test_no_sync(subject: Subject, inside: int, view: bool) -> None:
+@given(inside=FEW, view=st.booleans(), form=TWO)
+def test_no_sync(subject: Subject, inside: int, view: bool, form: Any) -> None:
     seen: List[Any] = []
-    wrapper = in_process_group(network(), gradient_as_bucket_view=view)
+    wrapper = in_process_group(network(form), gradient_as_bucket_view=view)
     wrapper.register_comm_hook(None, lambda state, bucket: noted(seen, bucket))
     with wrapper.no_sync():
         for _ in range(inside):
@@ -268,11 +275,11 @@ def test_no_sync(subject: Subject, inside: int, view: bool) -> None:
     needs=BUCKET,
     value="RuntimeError",
     wrong={"accepted": "accepted"},
-    witness={"passes": 0},
+    witness={"passes": 0, "form": straight},
 )
-@given(passes=UP_TO_TWO)
-def test_comm_again(subject: Subject, passes: int) -> None:
-    wrapper = in_process_group(network())
+@given(passes=UP_TO_TWO, form=ANY)
+def test_comm_again(subject: Subject, passes: int, form: Any) -> None:
+    wrapper = in_process_group(network(form))
     wrapper.register_comm_hook(None, lambda state, bucket: noted([], bucket))
     passes_of(wrapper, passes)
     assert outcome(lambda: wrapper.register_comm_hook(None, lambda state, bucket: None)) == subject.value
@@ -294,11 +301,11 @@ def test_comm_again(subject: Subject, passes: int) -> None:
         ("", "AssertionError", "AssertionError"),
         "DistributedDataParallel of a frozen network raises AssertionError, with hooks or without.",
     ),
-    witness={"hooks": 1},
+    witness={"hooks": 1, "form": straight},
 )
-@given(hooks=UP_TO_THREE)
-def test_frozen(subject: Subject, hooks: int) -> None:
-    net = network()
+@given(hooks=UP_TO_THREE, form=TWO)
+def test_frozen(subject: Subject, hooks: int, form: Any) -> None:
+    net = network(form)
     for weight in weights(net):
         for _ in range(hooks):
             weight.register_hook(multiplies(5))

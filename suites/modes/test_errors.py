@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
+from suites.modes.forms import ANY, ONE_GRAPH, ONE_NAME, straight
 from suites.modes.networks import ANYWHERE, FORWARD_APIS, FORWARDS, called, checkpointed, counted, network, ones, within
 from suites.modes.process_group import in_process_group, noted
 from suites.modes.sources import BUCKET, CALL, COMPILE, EAGER, EARLY, FORMS, REPLACED, STOPS
@@ -100,6 +101,11 @@ def reducing(net: Any) -> Any:
     return wrapper
 
 
+def forms(row: Any) -> Any:
+    """The networks that a row speaks of."""
+    return {in_compiled: ONE_GRAPH, in_functional_call: ONE_NAME}.get(row.inside, ANY)
+
+
 @each(
     Row(
         "modes.errors.early_stop",
@@ -112,20 +118,21 @@ def reducing(net: Any) -> Any:
         after=stopped,
         value=ENDED,
         wrong=LEFT,
-        witness={"kind": "forward", "path": "last", "operation": False},
+        witness={"kind": "forward", "path": "last", "operation": False, "form": straight},
     ),
     Row(
         "modes.errors.functional_call",
         "After a hook raised in torch.func.functional_call the module has its own parameters again.",
         (REPLACED, "measured"),
         asked="functional_call exception module keeps swapped weights",
+        where="no module in it has two names",
         needs=CALL,
         wrap=plain,
         inside=in_functional_call,
         after=computed,
         value=ENDED,
         wrong=LEFT,
-        witness={"kind": "forward", "path": "last", "operation": False},
+        witness={"kind": "forward", "path": "last", "operation": False, "form": straight},
     ),
     Row(
         "modes.errors.func_grad",
@@ -138,7 +145,7 @@ def reducing(net: Any) -> Any:
         after=packed,
         value=ENDED,
         wrong=LEFT,
-        witness={"kind": "forward", "path": "last", "operation": False},
+        witness={"kind": "forward", "path": "last", "operation": False, "form": straight},
     ),
     Row(
         "modes.errors.compiled",
@@ -152,7 +159,7 @@ def reducing(net: Any) -> Any:
         after=packed,
         value=ENDED,
         wrong=LEFT,
-        witness={"kind": "forward", "path": "last", "operation": False},
+        witness={"kind": "forward", "path": "last", "operation": False, "form": straight},
     ),
     Row(
         "modes.errors.no_sync",
@@ -166,16 +173,17 @@ def reducing(net: Any) -> Any:
         after=reduced,
         value=ENDED,
         wrong=LEFT,
-        witness={"kind": "forward", "path": "last", "operation": False},
+        witness={"kind": "forward", "path": "last", "operation": False, "form": straight},
     ),
     kind=lambda row: st.sampled_from(FORWARDS),
     path=lambda row: st.sampled_from(ANYWHERE),
     operation=lambda row: st.booleans(),
+    form=forms,
 )
-def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any) -> None:
+def raised(subject: Subject, kind: str, path: str, operation: bool, form: Any, *, row: Any) -> None:
     import torch
 
-    net = network()
+    net = network(form)
     called_as = row.wrap(net)
 
     def fail(module: Any, *given: Any) -> None:
@@ -215,14 +223,14 @@ def raised(subject: Subject, kind: str, path: str, operation: bool, *, row: Any)
     "fails while it is traced leaves nothing, such as one of shapes that do not match. Others fail as the "
     "graph runs: an index out of range, cholesky of a matrix that is not positive definite; in a hook or a "
     "forward.",
-    witness={"kind": "forward", "index": True},
+    witness={"kind": "forward", "index": True, "form": straight},
 )
-@given(kind=st.sampled_from(["", *FORWARDS]), index=st.booleans())
-def test_compiled_grad(subject: Subject, kind: str, index: bool) -> None:
+@given(kind=st.sampled_from(["", *FORWARDS]), index=st.booleans(), form=ONE_GRAPH)
+def test_compiled_grad(subject: Subject, kind: str, index: bool, form: Any) -> None:
     import torch
     from torch.func import grad
 
-    net = network()
+    net = network(form)
 
     def fail(*given: Any) -> None:
         if index:

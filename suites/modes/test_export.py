@@ -9,6 +9,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW
+from suites.modes.forms import ONE_NAME, first_of, straight
 from suites.modes.networks import (
     ANYWHERE,
     APIS,
@@ -26,6 +27,7 @@ from suites.modes.networks import (
     hook,
     hooked,
     network,
+    runs,
     taken,
     within,
 )
@@ -63,7 +65,7 @@ def exported(net: Any, strict: bool = False) -> Any:
         paths=ANYWHERE,
         value="used",
         wrong={"dropped": "dropped"},
-        witness={"path": "block", "kind": "forward", "by": 5, "calls": 1},
+        witness={"path": "block", "kind": "forward", "by": 5, "calls": 1, "form": straight},
     ),
     Row(
         "modes.export.strict_forward",
@@ -79,20 +81,21 @@ def exported(net: Any, strict: bool = False) -> Any:
         paths=INNER,
         value="used",
         wrong={"dropped": "dropped"},
-        witness={"path": "block", "kind": "forward", "by": 5, "calls": 1},
+        witness={"path": "block", "kind": "forward", "by": 5, "calls": 1, "form": straight},
     ),
     path=lambda row: st.sampled_from(row.paths),
     kind=lambda row: st.sampled_from(FORWARDS),
     by=lambda row: BY,
     calls=lambda row: FEW,
+    form=lambda row: ONE_NAME,
 )
-def forward(subject: Subject, path: str, kind: str, by: int, calls: int, *, row: Any) -> None:
+def forward(subject: Subject, path: str, kind: str, by: int, calls: int, form: Any, *, row: Any) -> None:
     seen: List[int] = []
-    net = network()
+    net = network(form)
     hook(net, path, kind, by, lambda given: seen.append(1))
     program = exported(net, row.strict)
     del seen[:]
-    eager = hooked(path, kind, by)
+    eager = hooked(path, kind, by, form=form)
     assert [taken(called(program), eager) for _ in range(calls)] == [subject.value] * calls
     assert not seen
 
@@ -113,15 +116,15 @@ def forward(subject: Subject, path: str, kind: str, by: int, calls: int, *, row:
         ("", "twice", 2),
         "torch.export.export runs the module twice, and so each forward hook and pre-hook.",
     ),
-    witness={"path": "block", "kind": "forward"},
+    witness={"path": "block", "kind": "forward", "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS))
-def test_count(subject: Subject, path: str, kind: str) -> None:
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), form=ONE_NAME)
+def test_count(subject: Subject, path: str, kind: str, form: Any) -> None:
     seen: List[int] = []
-    net = network()
+    net = network(form)
     hook(net, path, kind, 5, lambda given: seen.append(1))
     exported(net)
-    assert len(seen) == subject.value
+    assert len(seen) == subject.value * runs(form, path)
 
 
 @clause(
@@ -141,14 +144,14 @@ def test_count(subject: Subject, path: str, kind: str) -> None:
         ("", "refused", "RuntimeError"),
         "With strict=True torch.export.export raises RuntimeError for a forward hook of the module itself.",
     ),
-    witness={"kind": "forward", "by": 5},
+    witness={"kind": "forward", "by": 5, "form": straight},
 )
-@given(kind=st.sampled_from(FORWARDS), by=BY)
-def test_strict_root(subject: Subject, kind: str, by: int) -> None:
-    net = network()
+@given(kind=st.sampled_from(FORWARDS), by=BY, form=ONE_NAME)
+def test_strict_root(subject: Subject, kind: str, by: int, form: Any) -> None:
+    net = network(form)
     hook(net, OWN, kind, by)
     try:
-        found = taken(called(exported(net, strict=True)), hooked(OWN, kind, by))
+        found = taken(called(exported(net, strict=True)), hooked(OWN, kind, by, form=form))
     except RuntimeError:
         found = "RuntimeError"
     assert found == subject.value
@@ -166,14 +169,14 @@ def test_strict_root(subject: Subject, kind: str, by: int) -> None:
     about=BACKWARD_APIS,
     value="dropped",
     wrong={"used": "used"},
-    witness={"path": "block", "kind": "full_backward", "by": 5},
+    witness={"path": "block", "kind": "full_backward", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), by=BY)
-def test_backward(subject: Subject, path: str, kind: str, by: int) -> None:
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), by=BY, form=ONE_NAME)
+def test_backward(subject: Subject, path: str, kind: str, by: int, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     hook(net, path, kind, by, seen.append)
-    assert (taken(called(exported(net)), hooked(path, kind, by)), seen) == (subject.value, [])
+    assert (taken(called(exported(net)), hooked(path, kind, by, form=form)), seen) == (subject.value, [])
 
 
 @clause(
@@ -186,14 +189,14 @@ def test_backward(subject: Subject, path: str, kind: str, by: int) -> None:
     about=FULL_APIS,
     value="RuntimeError",
     wrong={"dropped": "dropped"},
-    witness={"path": "block", "kind": "full_backward", "by": 5},
+    witness={"path": "block", "kind": "full_backward", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(INNER), kind=st.sampled_from(FULLS), by=BY)
-def test_strict_full(subject: Subject, path: str, kind: str, by: int) -> None:
-    net = network()
+@given(path=st.sampled_from(INNER), kind=st.sampled_from(FULLS), by=BY, form=ONE_NAME)
+def test_strict_full(subject: Subject, path: str, kind: str, by: int, form: Any) -> None:
+    net = network(form)
     hook(net, path, kind, by)
     try:
-        found = taken(called(exported(net, strict=True)), hooked(path, kind, by))
+        found = taken(called(exported(net, strict=True)), hooked(path, kind, by, form=form))
     except RuntimeError:
         found = "RuntimeError"
     assert found == subject.value
@@ -216,15 +219,15 @@ def test_strict_full(subject: Subject, path: str, kind: str, by: int) -> None:
         ("", "refused", "RuntimeError"),
         "A tensor hook that a forward hook registers makes torch.export.export raise RuntimeError.",
     ),
-    witness={"path": "block", "by": 5},
+    witness={"path": "block", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), by=BY)
-def test_tensor(subject: Subject, path: str, by: int) -> None:
+@given(path=st.sampled_from(ANYWHERE), by=BY, form=ONE_NAME)
+def test_tensor(subject: Subject, path: str, by: int, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
 
     def after(module: Any, args: Any, output: Any) -> None:
-        output.register_hook(multiplies(by, seen.append))
+        first_of(output).register_hook(multiplies(by, seen.append))
 
     within(net, path).register_forward_hook(after)
     try:
@@ -243,14 +246,14 @@ def test_tensor(subject: Subject, path: str, by: int) -> None:
     needs=STRICT,
     value="used",
     wrong={"dropped": "dropped"},
-    witness={"kind": "forward", "by": 5, "calls": 1},
+    witness={"kind": "forward", "by": 5, "calls": 1, "form": straight},
 )
-@given(kind=st.sampled_from(KINDS), by=BY, calls=FEW)
-def test_module(subject: Subject, kind: str, by: int, calls: int) -> None:
+@given(kind=st.sampled_from(KINDS), by=BY, calls=FEW, form=ONE_NAME)
+def test_module(subject: Subject, kind: str, by: int, calls: int, form: Any) -> None:
     seen: List[int] = []
-    program = exported(network())
+    program = exported(network(form))
     hook(program, OWN, kind, by, lambda given: seen.append(1))
-    eager = hooked(OWN, kind, by)
+    eager = hooked(OWN, kind, by, form=form)
     assert [taken(called(program), eager) for _ in range(calls)] == [subject.value] * calls
     assert len(seen) == (calls if subject.value == "used" else 0)
 
@@ -270,15 +273,15 @@ def test_module(subject: Subject, kind: str, by: int, calls: int) -> None:
         ("", "not there", "AttributeError"),
         "module() of an exported program has no inner modules.",
     ),
-    witness={"path": "block", "kind": "forward", "by": 5},
+    witness={"path": "block", "kind": "forward", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(INNER), kind=st.sampled_from(KINDS), by=BY)
-def test_inner(subject: Subject, path: str, kind: str, by: int) -> None:
+@given(path=st.sampled_from(INNER), kind=st.sampled_from(KINDS), by=BY, form=ONE_NAME)
+def test_inner(subject: Subject, path: str, kind: str, by: int, form: Any) -> None:
     seen: List[Any] = []
-    program = exported(network())
+    program = exported(network(form))
     try:
         hook(program, path, kind, by, seen.append)
-        found = taken(called(program), hooked(path, kind, by))
+        found = taken(called(program), hooked(path, kind, by, form=form))
     except AttributeError:
         found = "AttributeError"
     assert (found, seen) == (subject.value, [])
@@ -293,12 +296,12 @@ def test_inner(subject: Subject, path: str, kind: str, by: int) -> None:
     needs=STRICT,
     value="dropped",
     wrong={"used": "used"},
-    witness={"path": "block", "kind": "forward", "by": 5, "strict": False},
+    witness={"path": "block", "kind": "forward", "by": 5, "strict": False, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(KINDS), by=BY, strict=st.booleans())
-def test_late(subject: Subject, path: str, kind: str, by: int, strict: bool) -> None:
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(KINDS), by=BY, strict=st.booleans(), form=ONE_NAME)
+def test_late(subject: Subject, path: str, kind: str, by: int, strict: bool, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     program = exported(net, strict)
     hook(net, path, kind, by, seen.append)
-    assert (taken(called(program), hooked(path, kind, by)), seen) == (subject.value, [])
+    assert (taken(called(program), hooked(path, kind, by, form=form)), seen) == (subject.value, [])

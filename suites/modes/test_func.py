@@ -9,6 +9,7 @@ from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW
+from suites.modes.forms import ANY, first_of, straight
 from suites.modes.networks import (
     ANYWHERE,
     BACKWARD_APIS,
@@ -24,6 +25,7 @@ from suites.modes.networks import (
     hooked,
     network,
     ones,
+    runs,
     taken,
     within,
 )
@@ -62,19 +64,19 @@ def reverse(*more: str) -> Any:
     needs=CALL,
     value="given",
     wrong={"its own ones": "own"},
-    witness={"path": "last", "kind": "forward", "by": 5},
+    witness={"path": "last", "kind": "forward", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(LAYERS), kind=st.sampled_from(FORWARDS), by=BY)
-def test_given(subject: Subject, path: str, kind: str, by: int) -> None:
+@given(path=st.sampled_from(LAYERS), kind=st.sampled_from(FORWARDS), by=BY, form=ANY)
+def test_given(subject: Subject, path: str, kind: str, by: int, form: Any) -> None:
     from torch.func import functional_call
 
     seen: List[float] = []
-    net = network()
+    net = network(form)
     layer = within(net, path)
     hook(net, path, kind, by, lambda given: seen.append(layer.weight.item()))
     own = layer.weight.item()
     functional_call(net, {name: one.detach() * by for name, one in net.named_parameters()}, (ones(),))
-    assert seen == [{"given": own * by, "own": own}[subject.value]]
+    assert seen == [{"given": own * by, "own": own}[subject.value]] * runs(form, path)
 
 
 @each(
@@ -91,7 +93,7 @@ def test_given(subject: Subject, path: str, kind: str, by: int) -> None:
         own=True,
         value=False,
         wrong={"called": True},
-        witness={"path": "last", "hooks": 1, "passes": 1},
+        witness={"path": "last", "hooks": 1, "passes": 1, "form": straight},
     ),
     Row(
         "modes.func.given_tensor",
@@ -105,17 +107,18 @@ def test_given(subject: Subject, path: str, kind: str, by: int) -> None:
         own=False,
         value=True,
         wrong={"dropped": False},
-        witness={"path": "last", "hooks": 1, "passes": 1},
+        witness={"path": "last", "hooks": 1, "passes": 1, "form": straight},
     ),
     path=lambda row: st.sampled_from(LAYERS),
     hooks=lambda row: FEW,
     passes=lambda row: FEW,
+    form=lambda row: ANY,
 )
-def parameter(subject: Subject, path: str, hooks: int, passes: int, *, row: Any) -> None:
+def parameter(subject: Subject, path: str, hooks: int, passes: int, form: Any, *, row: Any) -> None:
     from torch.func import functional_call
 
     seen: List[int] = []
-    net = network()
+    net = network(form)
     given = {name: one.detach().clone().requires_grad_() for name, one in net.named_parameters()}
     for number in range(hooks):
         hooked = within(net, path).weight if row.own else given[path + ".weight"]
@@ -135,23 +138,19 @@ def parameter(subject: Subject, path: str, hooks: int, passes: int, *, row: Any)
     needs="torch.func.vmap",
     value="once, one sample",
     wrong={"once a sample": "each sample", "with the batch": "once, the batch"},
-    witness={"path": "block", "kind": "forward", "batch": 2, "rows": 3},
+    witness={"path": "block", "kind": "forward", "batch": 2, "rows": 3, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), batch=st.integers(2, 4), rows=FEW)
-def test_vmap_forward(subject: Subject, path: str, kind: str, batch: int, rows: int) -> None:
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), batch=st.integers(2, 4), rows=FEW, form=ANY)
+def test_vmap_forward(subject: Subject, path: str, kind: str, batch: int, rows: int, form: Any) -> None:
     from torch.func import vmap
 
     seen: List[List[int]] = []
-    net = network()
-    hook(net, path, kind, 5, lambda given: seen.append(list(given.shape)))
+    net = network(form)
+    hook(net, path, kind, 5, lambda given: seen.append(list(first_of(given).shape)))
     vmap(net)(ones(batch, rows, 1))
-    sample = [rows, 1]
-    assert (
-        seen
-        == {"once, one sample": [sample], "each sample": [sample] * batch, "once, the batch": [[batch, *sample]]}[
-            subject.value
-        ]
-    )
+    sample, whole = [rows, 1], [batch, rows, 1]
+    called_with = {"once, one sample": [sample], "each sample": [sample] * batch, "once, the batch": [whole]}
+    assert seen == called_with[subject.value] * runs(form, path)
 
 
 @clause(
@@ -164,17 +163,17 @@ def test_vmap_forward(subject: Subject, path: str, kind: str, batch: int, rows: 
     needs="torch.func.vmap(chunk_size)",
     value="chunks",
     wrong={"once for all": "all"},
-    witness={"path": "block", "kind": "forward", "batch": 3, "size": 2},
+    witness={"path": "block", "kind": "forward", "batch": 3, "size": 2, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), batch=FEW, size=FEW)
-def test_vmap_chunks(subject: Subject, path: str, kind: str, batch: int, size: int) -> None:
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), batch=FEW, size=FEW, form=ANY)
+def test_vmap_chunks(subject: Subject, path: str, kind: str, batch: int, size: int, form: Any) -> None:
     from torch.func import vmap
 
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     hook(net, path, kind, 5, seen.append)
     vmap(net, chunk_size=size)(ones(batch, 1, 1))
-    assert len(seen) == (-(-batch // size) if subject.value == "chunks" else 1)
+    assert len(seen) == (-(-batch // size) if subject.value == "chunks" else 1) * runs(form, path)
 
 
 @clause(
@@ -187,17 +186,17 @@ def test_vmap_chunks(subject: Subject, path: str, kind: str, batch: int, size: i
     about=BACKWARD_APIS,
     value="dropped",
     wrong={"used": "used"},
-    witness={"path": "block", "kind": "full_backward", "by": 5, "batch": 2},
+    witness={"path": "block", "kind": "full_backward", "by": 5, "batch": 2, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), by=BY, batch=FEW)
-def test_vmap_backward(subject: Subject, path: str, kind: str, by: int, batch: int) -> None:
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), by=BY, batch=FEW, form=ANY)
+def test_vmap_backward(subject: Subject, path: str, kind: str, by: int, batch: int, form: Any) -> None:
     from torch.func import vmap
 
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     hook(net, path, kind, by, seen.append)
     found = called(vmap(net), ones(batch, 1, 1))
-    assert (taken(found, hooked(path, kind, by)), seen) == (subject.value, [])
+    assert (taken(found, hooked(path, kind, by, form=form)), seen) == (subject.value, [])
 
 
 @clause(
@@ -211,11 +210,11 @@ def test_vmap_backward(subject: Subject, path: str, kind: str, by: int, batch: i
     about=FULL_APIS,
     value="RuntimeError",
     wrong={"accepted": "accepted"},
-    witness={"path": "block", "kind": "full_backward", "way": "grad"},
+    witness={"path": "block", "kind": "full_backward", "way": "grad", "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FULLS), way=reverse("jacrev", "vmap of grad"))
-def test_grad_full(subject: Subject, path: str, kind: str, way: str) -> None:
-    net = network()
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FULLS), way=reverse("jacrev", "vmap of grad"), form=ANY)
+def test_grad_full(subject: Subject, path: str, kind: str, way: str, form: Any) -> None:
+    net = network(form)
     hook(net, path, kind)
     assert outcome(lambda: transformed(way, net, ones())) == subject.value
 
@@ -230,19 +229,21 @@ def test_grad_full(subject: Subject, path: str, kind: str, way: str) -> None:
     about=("register_hook", "register_forward_hook"),
     value="used",
     wrong={"dropped": "dropped"},
-    witness={"path": "block", "by": 5, "way": "grad"},
+    witness={"path": "block", "by": 5, "way": "grad", "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), by=BY, way=reverse("vmap of grad"))
-def test_grad_tensor(subject: Subject, path: str, by: int, way: str) -> None:
+@given(path=st.sampled_from(ANYWHERE), by=BY, way=reverse("vmap of grad"), form=ANY)
+def test_grad_tensor(subject: Subject, path: str, by: int, way: str, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
 
     def after(module: Any, args: Any, output: Any) -> None:
-        output.register_hook(multiplies(by, seen.append))
+        first_of(output).register_hook(multiplies(by, seen.append))
 
     within(net, path).register_forward_hook(after)
+    (_, eager), calls = called(net), len(seen)
+    assert eager != 6
     found = transformed(way, net, ones())
-    assert (found, len(seen)) == ((6 * by, 1) if subject.value == "used" else (6, 0))
+    assert (found, len(seen) - calls) == ((eager, calls) if subject.value == "used" else (6, 0))
 
 
 @clause(
@@ -254,15 +255,15 @@ def test_grad_tensor(subject: Subject, path: str, by: int, way: str) -> None:
     about="register_hook",
     value="dropped",
     wrong={"used": "used"},
-    witness={"by": 5, "way": "grad", "hooks": 1},
+    witness={"by": 5, "way": "grad", "hooks": 1, "form": straight},
 )
-@given(by=BY, way=reverse("jacrev"), hooks=FEW)
-def test_outer_tensor(subject: Subject, by: int, way: str, hooks: int) -> None:
+@given(by=BY, way=reverse("jacrev"), hooks=FEW, form=ANY)
+def test_outer_tensor(subject: Subject, by: int, way: str, hooks: int, form: Any) -> None:
     seen: List[Any] = []
     x = ones()
     for _ in range(hooks):
         x.register_hook(multiplies(by, seen.append))
-    found = transformed(way, network(), x)
+    found = transformed(way, network(form), x)
     assert (found, len(seen)) == ((6, 0) if subject.value == "dropped" else (6 * by**hooks, hooks))
 
 
@@ -277,11 +278,13 @@ def test_outer_tensor(subject: Subject, by: int, way: str, hooks: int) -> None:
     about=BACKWARD_APIS,
     value=0,
     wrong={"called": 1},
-    witness={"path": "block", "kind": "full_backward", "way": "jvp"},
+    witness={"path": "block", "kind": "full_backward", "way": "jvp", "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), way=st.sampled_from(["jvp", "jacfwd"]))
-def test_jvp(subject: Subject, path: str, kind: str, way: str) -> None:
+@given(
+    path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), way=st.sampled_from(["jvp", "jacfwd"]), form=ANY
+)
+def test_jvp(subject: Subject, path: str, kind: str, way: str, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     hook(net, path, kind, 5, seen.append)
     assert (transformed(way, net, ones()), len(seen)) == (6, subject.value)

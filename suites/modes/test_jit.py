@@ -9,6 +9,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW
+from suites.modes.forms import ANY, first_of, straight
 from suites.modes.networks import (
     ANYWHERE,
     APIS,
@@ -27,6 +28,7 @@ from suites.modes.networks import (
     kinds,
     network,
     ones,
+    runs,
     saved,
     taken,
     within,
@@ -70,16 +72,17 @@ def typed(net: Any, path: str, kind: str, by: int) -> None:
     about=FORWARD_APIS,
     value=["used", 1],
     wrong={"dropped": ["dropped", 1], "run in calls": ["used", 2]},
-    witness={"path": "block", "kind": "forward", "by": 5, "calls": 1},
+    witness={"path": "block", "kind": "forward", "by": 5, "calls": 1, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), by=BY, calls=FEW)
-def test_trace_forward(subject: Subject, path: str, kind: str, by: int, calls: int) -> None:
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), by=BY, calls=FEW, form=ANY)
+def test_trace_forward(subject: Subject, path: str, kind: str, by: int, calls: int, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     hook(net, path, kind, by, seen.append)
     made = traced(net)
     for _ in range(calls):
-        assert [taken(called(made), hooked(path, kind, by)), len(seen)] == subject.value
+        found = taken(called(made), hooked(path, kind, by, form=form))
+        assert [found, len(seen) / runs(form, path)] == subject.value
 
 
 @clause(
@@ -92,19 +95,19 @@ def test_trace_forward(subject: Subject, path: str, kind: str, by: int, calls: i
     about=FORWARD_APIS,
     value=[3, 1],
     wrong={"once": [1, 1]},
-    witness={"path": "block", "kind": "forward"},
+    witness={"path": "block", "kind": "forward", "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS))
-def test_trace_checks(subject: Subject, path: str, kind: str) -> None:
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), form=ANY)
+def test_trace_checks(subject: Subject, path: str, kind: str, form: Any) -> None:
     import torch
 
     found = []
     for check in (True, False):
         seen: List[Any] = []
-        net = network()
+        net = network(form)
         hook(net, path, kind, 5, seen.append)
         torch.jit.trace(net, (ones(),), check_trace=check)
-        found.append(len(seen))
+        found.append(len(seen) / runs(form, path))
     assert found == subject.value
 
 
@@ -119,7 +122,7 @@ def test_trace_checks(subject: Subject, path: str, kind: str) -> None:
         kinds=("full_backward", "backward"),
         value="ValueError",
         wrong={"accepted": "dropped"},
-        witness={"path": "block", "kind": "backward", "by": 5},
+        witness={"path": "block", "kind": "backward", "by": 5, "form": straight},
     ),
     Row(
         "modes.jit.trace_backward_pre",
@@ -132,17 +135,18 @@ def test_trace_checks(subject: Subject, path: str, kind: str) -> None:
         kinds=("full_backward_pre",),
         value="dropped",
         wrong={"refused as other ones": "ValueError", "used": "used"},
-        witness={"path": "block", "kind": "full_backward_pre", "by": 5},
+        witness={"path": "block", "kind": "full_backward_pre", "by": 5, "form": straight},
     ),
     path=lambda row: st.sampled_from(ANYWHERE),
     kind=lambda row: kinds(*row.kinds),
     by=lambda row: BY,
+    form=lambda row: ANY,
 )
-def backward(subject: Subject, path: str, kind: str, by: int, *, row: Any) -> None:
-    net = network()
+def backward(subject: Subject, path: str, kind: str, by: int, form: Any, *, row: Any) -> None:
+    net = network(form)
     hook(net, path, kind, by)
     try:
-        found = taken(called(traced(net)), hooked(path, kind, by))
+        found = taken(called(traced(net)), hooked(path, kind, by, form=form))
     except ValueError:
         found = "ValueError"
     assert found == subject.value
@@ -156,15 +160,15 @@ def backward(subject: Subject, path: str, kind: str, by: int, *, row: Any) -> No
     about=("register_hook", "register_forward_hook"),
     value=0,
     wrong={"called": 1},
-    witness={"path": "block", "by": 5},
+    witness={"path": "block", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), by=BY)
-def test_trace_tensor(subject: Subject, path: str, by: int) -> None:
+@given(path=st.sampled_from(ANYWHERE), by=BY, form=ANY)
+def test_trace_tensor(subject: Subject, path: str, by: int, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
 
     def after(module: Any, args: Any, output: Any) -> None:
-        output.register_hook(multiplies(by, seen.append))
+        first_of(output).register_hook(multiplies(by, seen.append))
 
     within(net, path).register_forward_hook(after)
     made = traced(net)
@@ -184,7 +188,7 @@ def test_trace_tensor(subject: Subject, path: str, by: int) -> None:
         paths=[OWN],
         value="used",
         wrong={"dropped": "dropped"},
-        witness={"path": "", "kind": "forward", "by": 5, "calls": 1},
+        witness={"path": "", "kind": "forward", "by": 5, "calls": 1, "form": straight},
     ),
     Row(
         "modes.jit.traced_full",
@@ -196,7 +200,7 @@ def test_trace_tensor(subject: Subject, path: str, by: int) -> None:
         paths=[OWN],
         value="dropped",
         wrong={"used": "used"},
-        witness={"path": "", "kind": "full_backward", "by": 5, "calls": 1},
+        witness={"path": "", "kind": "full_backward", "by": 5, "calls": 1, "form": straight},
     ),
     Row(
         "modes.jit.traced_inner",
@@ -209,18 +213,19 @@ def test_trace_tensor(subject: Subject, path: str, by: int) -> None:
         paths=INNER,
         value="dropped",
         wrong={"used": "used"},
-        witness={"path": "block", "kind": "forward", "by": 5, "calls": 1},
+        witness={"path": "block", "kind": "forward", "by": 5, "calls": 1, "form": straight},
     ),
     path=lambda row: st.sampled_from(row.paths),
     kind=lambda row: kinds(*row.kinds),
     by=lambda row: BY,
     calls=lambda row: FEW,
+    form=lambda row: ANY,
 )
-def on_traced(subject: Subject, path: str, kind: str, by: int, calls: int, *, row: Any) -> None:
+def on_traced(subject: Subject, path: str, kind: str, by: int, calls: int, form: Any, *, row: Any) -> None:
     seen: List[Any] = []
-    made = traced(network())
+    made = traced(network(form))
     hook(made, path, kind, by, seen.append)
-    eager = hooked(path, kind, by)
+    eager = hooked(path, kind, by, form=form)
     assert [taken(called(made), eager) for _ in range(calls)] == [subject.value] * calls
     assert len(seen) == (calls if subject.value == "used" else 0)
 
@@ -268,7 +273,7 @@ def test_script_forward(subject: Subject, path: str, kind: str, by: int, load: b
             ("", "dropped", "dropped"),
             "What torch.jit.load makes runs no forward hook: torch.jit.script compiles none.",
         ),
-        witness={"kind": "forward", "by": 5},
+        witness={"kind": "forward", "by": 5, "form": straight},
     ),
     Row(
         "modes.jit.saved_traced",
@@ -280,20 +285,21 @@ def test_script_forward(subject: Subject, path: str, kind: str, by: int, load: b
         script=False,
         value="dropped",
         wrong={"saved": "used"},
-        witness={"kind": "forward", "by": 5},
+        witness={"kind": "forward", "by": 5, "form": straight},
     ),
     kind=lambda row: st.sampled_from(FORWARDS),
     by=lambda row: BY,
+    form=lambda row: st.just(straight) if row.script else ANY,  # TorchScript compiles no other one
 )
-def loaded(subject: Subject, kind: str, by: int, *, row: Any) -> None:
+def loaded(subject: Subject, kind: str, by: int, form: Any, *, row: Any) -> None:
     import torch
 
     if row.script:
-        net = network()
+        net = network(form)
         typed(net, OWN, kind, by)
         made = torch.jit.script(net)
     else:
-        made = traced(network())
+        made = traced(network(form))
         hook(made, OWN, kind, by)
     assert taken(called(saved(made)), hooked(OWN, kind, by)) == subject.value
 

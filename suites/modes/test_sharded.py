@@ -9,6 +9,7 @@ from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW
+from suites.modes.forms import ANY, straight
 from suites.modes.networks import (
     ANYWHERE,
     AROUND_APIS,
@@ -84,7 +85,7 @@ def class_of(tensor: Any) -> str:
         shard=sharded,
         value="used",
         wrong={"dropped": "dropped"},
-        witness={"path": "last", "kind": "forward", "by": 5, "late": False},
+        witness={"path": "last", "kind": "forward", "by": 5, "late": False, "form": straight},
     ),
     Row(
         "modes.sharded.module_fsdp1",
@@ -97,22 +98,23 @@ def class_of(tensor: Any) -> str:
         shard=originals,
         value="used",
         wrong={"dropped": "dropped"},
-        witness={"path": "last", "kind": "forward", "by": 5, "late": False},
+        witness={"path": "last", "kind": "forward", "by": 5, "late": False, "form": straight},
     ),
     path=lambda row: st.sampled_from(ANYWHERE),
     kind=lambda row: st.sampled_from([*FORWARDS, *FULLS]),
     by=lambda row: BY,
     late=lambda row: LATE,
+    form=lambda row: ANY,
 )
-def around(subject: Subject, path: str, kind: str, by: int, late: bool, *, row: Any) -> None:
-    net = network()
+def around(subject: Subject, path: str, kind: str, by: int, late: bool, form: Any, *, row: Any) -> None:
+    net = network(form)
     if late:
         call = row.shard(net)
         hook(net, path, kind, by)
     else:
         hook(net, path, kind, by)
         call = row.shard(net)
-    assert taken(called(call), hooked(path, kind, by)) == subject.value
+    assert taken(called(call), hooked(path, kind, by, form=form)) == subject.value
 
 
 @each(
@@ -127,7 +129,7 @@ def around(subject: Subject, path: str, kind: str, by: int, late: bool, *, row: 
         shard=sharded,
         value="dropped",
         wrong={"called": "called"},
-        witness={"path": "last", "late": True, "hooks": 1},
+        witness={"path": "last", "late": True, "hooks": 1, "form": straight},
     ),
     Row(
         "modes.sharded.tensor_fsdp1",
@@ -140,15 +142,16 @@ def around(subject: Subject, path: str, kind: str, by: int, late: bool, *, row: 
         shard=originals,
         value="dropped",
         wrong={"called": "called"},
-        witness={"path": "last", "late": True, "hooks": 1},
+        witness={"path": "last", "late": True, "hooks": 1, "form": straight},
     ),
     path=lambda row: st.sampled_from(LAYERS),
     late=lambda row: LATE,
     hooks=lambda row: FEW,
+    form=lambda row: ANY,
 )
-def tensor(subject: Subject, path: str, late: bool, hooks: int, *, row: Any) -> None:
+def tensor(subject: Subject, path: str, late: bool, hooks: int, form: Any, *, row: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     call = row.shard(net) if late else net
     for _ in range(hooks):
         within(net, path).weight.register_hook(multiplies(5, seen.append))
@@ -168,12 +171,12 @@ def tensor(subject: Subject, path: str, late: bool, hooks: int, *, row: Any) -> 
     about="register_post_accumulate_grad_hook",
     value="sharded",
     wrong={"the whole one": "whole"},
-    witness={"path": "last", "passes": 1},
+    witness={"path": "last", "passes": 1, "form": straight},
 )
-@given(path=st.sampled_from(LAYERS), passes=FEW)
-def test_post_accumulate(subject: Subject, path: str, passes: int) -> None:
+@given(path=st.sampled_from(LAYERS), passes=FEW, form=ANY)
+def test_post_accumulate(subject: Subject, path: str, passes: int, form: Any) -> None:
     seen: List[Any] = []
-    net = sharded(network())
+    net = sharded(network(form))
     weight = within(net, path).weight
     weight.register_post_accumulate_grad_hook(lambda given: seen.append((class_of(given), class_of(given.grad))))
     for _ in range(passes):
@@ -192,12 +195,12 @@ def test_post_accumulate(subject: Subject, path: str, passes: int) -> None:
     about="register_post_accumulate_grad_hook",
     value="dropped",
     wrong={"called": "called"},
-    witness={"path": "last", "passes": 1},
+    witness={"path": "last", "passes": 1, "form": straight},
 )
-@given(path=st.sampled_from(LAYERS), passes=FEW)
-def test_post_before(subject: Subject, path: str, passes: int) -> None:
+@given(path=st.sampled_from(LAYERS), passes=FEW, form=ANY)
+def test_post_before(subject: Subject, path: str, passes: int, form: Any) -> None:
     seen: List[Any] = []
-    net = network()
+    net = network(form)
     within(net, path).weight.register_post_accumulate_grad_hook(seen.append)
     sharded(net)
     for _ in range(passes):

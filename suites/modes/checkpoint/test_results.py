@@ -10,6 +10,7 @@ from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW
+from suites.modes.forms import ANY, networks, straight
 from suites.modes.networks import ANYWHERE, BY, checkpointed, hook, network, ones, within
 from suites.modes.sources import EARLY, FORMS, STOPS
 from suites.names import FULL
@@ -17,10 +18,13 @@ from suites.tensors import leaf, outcome
 
 DIFFERS = 'docs: torch.utils.checkpoint.checkpoint "error being raised or leading to silently incorrect gradients"'
 
+LAST = networks(in_layers="its last nn.Linear is not its last layer")
+ONCE = networks(twice="a hook inside draws twice in a call")
 
-def gradients(reentrant: bool, path: str, kind: str, by: int) -> List[float]:
+
+def gradients(form: Any, reentrant: bool, path: str, kind: str, by: int) -> List[float]:
     """The output, and the gradients of input and weights, where a hook is registered between forward and backward."""
-    net, x = network(), ones()
+    net, x = network(form), ones()
     output = checkpointed(net, reentrant)(x)
     hook(net, path, kind, by)
     output.sum().backward()
@@ -41,7 +45,7 @@ def gradients(reentrant: bool, path: str, kind: str, by: int) -> List[float]:
         path="last",
         value=(1, 1, 1, "by"),
         wrong={"ignored": (1, 1, 1, 1), "all gradients": (1, "by", "by", "by")},
-        witness={"by": 5},
+        witness={"by": 5, "form": straight},
     ),
     Row(
         "modes.checkpoint.late_reentrant",
@@ -57,13 +61,14 @@ def gradients(reentrant: bool, path: str, kind: str, by: int) -> List[float]:
         path="last",
         value=(1, "by", "by", "by"),
         wrong={"ignored": (1, 1, 1, 1), "the weight alone": (1, 1, 1, "by")},
-        witness={"by": 5},
+        witness={"by": 5, "form": straight},
     ),
     by=lambda row: BY,
+    form=lambda row: LAST,
 )
-def late(subject: Subject, by: int, *, row: Any) -> None:
+def late(subject: Subject, by: int, form: Any, *, row: Any) -> None:
     times = [by if one == "by" else one for one in subject.value]
-    found = gradients(row.reentrant, row.path, row.kind, by)
+    found = gradients(form, row.reentrant, row.path, row.kind, by)
     assert found == [plain * one for plain, one in zip([6, 6, 3, 2], times)]
 
 
@@ -183,11 +188,11 @@ def returns_parameter(subject: Subject, weight: int, start: int, calls: int, *, 
     needs=(FORMS, FULL),
     value=(False, 0),
     wrong={"as without it": (True, 1)},
-    witness={"path": "block", "rows": 1},
+    witness={"path": "block", "rows": 1, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), rows=FEW)
-def test_reentrant_no_input(subject: Subject, path: str, rows: int) -> None:
-    net = network()
+@given(path=st.sampled_from(ANYWHERE), rows=FEW, form=ANY)
+def test_reentrant_no_input(subject: Subject, path: str, rows: int, form: Any) -> None:
+    net = network(form)
     seen: List[Any] = []
     hook(net, path, "full_backward", 5, seen.append)
     with warnings.catch_warnings():
@@ -208,16 +213,18 @@ def test_reentrant_no_input(subject: Subject, path: str, rows: int) -> None:
     about="register_forward_pre_hook",
     value="the same",
     wrong={"other numbers": "others"},
-    witness={"path": "last", "reentrant": True, "fails": True, "number": 0},
+    witness={"path": "last", "reentrant": True, "fails": True, "number": 0, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), reentrant=st.booleans(), fails=st.booleans(), number=st.integers(0, 9))
-def test_random(subject: Subject, path: str, reentrant: bool, fails: bool, number: int) -> None:
+@given(
+    path=st.sampled_from(ANYWHERE), reentrant=st.booleans(), fails=st.booleans(), number=st.integers(0, 9), form=ONCE
+)
+def test_random(subject: Subject, path: str, reentrant: bool, fails: bool, number: int, form: Any) -> None:
     import torch
 
     def drawn() -> float:
         return torch.rand(1).item()
 
-    net = network()
+    net = network(form)
     draws: List[float] = []
 
     def draw(module: Any, args: Any) -> None:

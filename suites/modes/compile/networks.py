@@ -4,14 +4,12 @@ from typing import Any, Callable, List, Sequence
 
 from hypothesis import strategies as st
 
+from suites.modes.forms import scaled, straight
 from suites.modes.networks import within
 
 KINDS = ("forward_pre", "forward", "full_backward_pre", "full_backward", "backward")
 APIS = tuple(f"register_{kind}_hook" for kind in KINDS)
 EVERYWHERE = tuple(f"register_module_{kind}_hook" for kind in KINDS)
-#: The modules of `network` in the order in which a forward hook runs for them, and a forward pre-hook.
-FORWARD = ["Scale", "Scale", "Block", "Network"]
-PRE = ["Network", "Scale", "Block", "Scale"]
 ANY_KIND = st.sampled_from(KINDS)
 #: Where a hook is: modules in `network`, the first being the one that is compiled.
 INNER = st.sampled_from(["first", "second", "second.inner"])
@@ -34,7 +32,7 @@ def scale(by: int) -> Any:
     return Scale()
 
 
-def network(first: Any = None) -> Any:
+def network(form: Callable[[Any], Any] = straight, first: Any = None) -> Any:
     """A module with a forward of its own: first times 2, or a module that is given, then times 3 two levels inside."""
     import torch
 
@@ -55,7 +53,7 @@ def network(first: Any = None) -> Any:
         def forward(self, x: Any) -> Any:
             return self.second(self.first(x))
 
-    return Network()
+    return form(Network())
 
 
 def two_outputs() -> Any:
@@ -77,7 +75,7 @@ def multiplying(kind: str, by: int) -> Callable[..., Any]:
     """A hook of a kind that returns what it is given to replace, multiplied."""
 
     def on_output(module: Any, args: Any, output: Any) -> Any:
-        return output * by
+        return scaled(output, by)
 
     def on_inputs(module: Any, args: Any) -> Any:
         return (args[0] * by,)

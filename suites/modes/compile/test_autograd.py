@@ -20,6 +20,7 @@ from suites.modes.compile.networks import (
     network,
     two_outputs,
 )
+from suites.modes.forms import ANY, straight
 from suites.modes.networks import BY, within
 from suites.modes.sources import COMPILE
 from suites.tensors import item
@@ -61,17 +62,18 @@ def passed(net: Any, x: Any) -> Any:
     needs=AUTOGRAD,
     value="runs",
     wrong={"left out": "ignored"},
-    witness={"on": "parameter", "by": 5},
+    witness={"on": "parameter", "by": 5, "form": straight},
 )
-@given(on=st.sampled_from(["parameter", "input", "activation"]), by=BY)
-def test_autograd_tensor(subject: Subject, on: str, by: int) -> None:
+@given(on=st.sampled_from(["parameter", "input", "activation"]), by=BY, form=ANY)
+def test_autograd_tensor(subject: Subject, on: str, by: int, form: Any) -> None:
     import torch
 
     def both(run: Any, hooks: bool) -> Any:
-        net, x = network(), leaf([2.0])
-        middle = net.first(x)
-        y = net.second(middle)
-        tensor = {"parameter": net.first.weight, "input": x, "activation": middle}[on]
+        net, x = network(form), leaf([2.0])
+        kept: List[Any] = []
+        net.second.register_forward_pre_hook(lambda module, args: kept.append(args[0]))
+        y = net(x)
+        tensor = {"parameter": net.first.weight, "input": x, "activation": kept[0]}[on]
         if hooks:
             tensor.register_hook(lambda grad: grad * by)
         run(lambda: y.sum().backward())
@@ -92,11 +94,11 @@ def test_autograd_tensor(subject: Subject, on: str, by: int) -> None:
     about=tuple(f"register_{kind}_hook" for kind in AROUND_BACKWARD[:2]),
     value="runs",
     wrong={"left out": "ignored"},
-    witness={"kind": "full_backward", "path": "first", "by": 5, "hooks": 2},
+    witness={"kind": "full_backward", "path": "first", "by": 5, "hooks": 2, "form": straight},
 )
-@given(kind=st.sampled_from(AROUND_BACKWARD[:2]), path=INNER, by=BY, hooks=FEW)
-def test_autograd_module(subject: Subject, kind: str, path: str, by: int, hooks: int) -> None:
-    net, plain = network(), called(network())
+@given(kind=st.sampled_from(AROUND_BACKWARD[:2]), path=INNER, by=BY, hooks=FEW, form=ANY)
+def test_autograd_module(subject: Subject, kind: str, path: str, by: int, hooks: int, form: Any) -> None:
+    net, plain = network(form), called(network(form))
     for _ in range(hooks):
         hook(net, path, kind, by)
     eager = called(net)
@@ -114,18 +116,19 @@ def test_autograd_module(subject: Subject, kind: str, path: str, by: int, hooks:
     about=tuple(f"register_{kind}_hook" for kind in AROUND_BACKWARD),
     value="runs",
     wrong={"left out": "ignored"},
-    witness={"kind": "full_backward", "path": "first", "hooks": 2, "backend": "eager"},
+    witness={"kind": "full_backward", "path": "first", "hooks": 2, "backend": "eager", "form": straight},
 )
 @given(
     kind=st.sampled_from(AROUND_BACKWARD),
     path=ANYWHERE,
     hooks=st.integers(1, 2),
     backend=st.sampled_from(["eager", "aot_eager"]),
+    form=ANY,
 )
-def test_autograd_compiled(subject: Subject, kind: str, path: str, hooks: int, backend: str) -> None:
+def test_autograd_compiled(subject: Subject, kind: str, path: str, hooks: int, backend: str, form: Any) -> None:
     from torch._dynamo import config
 
-    net, plain, x = network(), called(network()), leaf([3.0])
+    net, plain, x = network(form), called(network(form)), leaf([3.0])
     for _ in range(hooks):
         hook(net, path, kind, 5)
     eager = called(net)
@@ -145,17 +148,20 @@ def test_autograd_compiled(subject: Subject, kind: str, path: str, hooks: int, b
     about="register_backward_hook",
     value=["list", "list"],
     wrong={"as in eager mode": ["tuple", "tuple"]},
-    witness={"path": "first"},
+    witness={"path": "first", "form": straight},
 )
-@given(path=INNER)
-def test_autograd_legacy(subject: Subject, path: str) -> None:
+@given(path=INNER, form=ANY)
+def test_autograd_legacy(subject: Subject, path: str, form: Any) -> None:
     seen: List[str] = []
-    net = network()
+    net = network(form)
     within(net, path).register_backward_hook(
         lambda module, grad_input, grad_output: seen.extend([type(grad_input).__name__, type(grad_output).__name__])
     )
+    called(net)
+    calls = len(seen) // 2
+    del seen[:]
     passed(net, leaf([3.0]))
-    assert seen == subject.value
+    assert seen == subject.value * calls
 
 
 @clause(
@@ -172,14 +178,14 @@ def test_autograd_legacy(subject: Subject, path: str) -> None:
         ("", "fails", "fails"),
         "A pass fails in compiled autograd where a parameter of 0 dimensions has a post-accumulate-grad hook.",
     ),
-    witness={"by": 5},
+    witness={"by": 5, "form": straight},
 )
-@given(by=BY)
-def test_autograd_accumulated(subject: Subject, by: int) -> None:
+@given(by=BY, form=ANY)
+def test_autograd_accumulated(subject: Subject, by: int, form: Any) -> None:
     def change(one: Any) -> None:
         one.grad.mul_(by)
 
-    net = network()
+    net = network(form)
     net.first.weight.register_post_accumulate_grad_hook(change)
     fails = isinstance(passed(net, leaf([2.0])), str)
     assert ("fails" if fails else became(net.first.weight.grad.item(), 6.0 * by, 6.0)) == subject.value
@@ -202,19 +208,20 @@ def test_autograd_accumulated(subject: Subject, by: int) -> None:
         ("", "refused", "RuntimeError"),
         "A pass raises RuntimeError in compiled autograd where an activation keeps its gradient by retain_grad().",
     ),
-    witness={"x": 2},
+    witness={"x": 2, "form": straight},
 )
-@given(x=NUMBERS)
-def test_autograd_retain(subject: Subject, x: int) -> None:
+@given(x=NUMBERS, form=ANY)
+def test_autograd_retain(subject: Subject, x: int, form: Any) -> None:
     import torch
 
     torch.compiler.reset()
-    net = network()
-    middle = net.first(leaf([x]))
-    middle.retain_grad()
-    y = net.second(middle)
+    net = network(form)
+    kept: List[Any] = []
+    net.second.register_forward_pre_hook(lambda module, args: kept.append(args[0]))
+    y = net(leaf([x]))
+    kept[0].retain_grad()
     error = in_compiled_autograd(lambda: y.sum().backward())
-    assert (item(middle.grad) if error == "none" else error) == subject.value
+    assert (item(kept[0].grad) if error == "none" else error) == subject.value
 
 
 @clause(
@@ -225,13 +232,13 @@ def test_autograd_retain(subject: Subject, x: int) -> None:
     needs=AUTOGRAD,
     value=[0, 1, 0],
     wrong={"the graph of the first pass is kept": [0, 0, 0]},
-    witness={"by": 5},
+    witness={"by": 5, "form": straight},
 )
-@given(by=BY)
-def test_autograd_changes(subject: Subject, by: int) -> None:
+@given(by=BY, form=ANY)
+def test_autograd_changes(subject: Subject, by: int, form: Any) -> None:
     import torch
 
-    net = network()
+    net = network(form)
     weight = net.first.weight
     found = []
     torch.compiler.reset()

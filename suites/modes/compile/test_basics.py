@@ -23,10 +23,12 @@ from suites.modes.compile.networks import (
     scale,
 )
 from suites.modes.compile.sources import OWN, PAGE
+from suites.modes.forms import ANY, IN_GRAPHS, LOOP, ONE_GRAPH, networks, straight
 from suites.modes.networks import BY, within
 from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
+NO_SEQUENTIAL = "its first module has another forward than nn.Sequential"
 
 
 def plus_one(module: Any, args: Any, output: Any) -> Any:
@@ -52,7 +54,7 @@ def input_plus_one(module: Any, args: Any) -> Any:
         about=APIS[:2],
         value="runs",
         wrong={"left out": "ignored"},
-        witness={"kind": "forward", "path": "first", "by": 5},
+        witness={"kind": "forward", "path": "first", "by": 5, "form": straight},
     ),
     Row(
         "modes.compile.backward",
@@ -66,14 +68,15 @@ def input_plus_one(module: Any, args: Any) -> Any:
         about=APIS[2:],
         value="runs",
         wrong={"left out": "ignored"},
-        witness={"kind": "full_backward", "path": "first", "by": 5},
+        witness={"kind": "full_backward", "path": "first", "by": 5, "form": straight},
     ),
     kind=lambda row: st.sampled_from(row.kinds),
     path=lambda row: ANYWHERE,
     by=lambda row: st.just(5),
+    form=lambda row: ANY,
 )
-def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None:
-    net, plain = network(), called(network())
+def before(subject: Subject, kind: str, path: str, by: int, form: Any, *, row: Any) -> None:
+    net, plain = network(form), called(network(form))
     hook(net, path, kind, by)
     eager = called(net)
     call = compiled(net)
@@ -106,18 +109,18 @@ def before(subject: Subject, kind: str, path: str, by: int, *, row: Any) -> None
             effect="error",
         ),
     ),
-    witness={"kind": "forward", "path": "first", "first": True},
+    witness={"kind": "forward", "path": "first", "first": True, "form": straight},
     note="From 2.7 to 2.11 Dynamo takes the one hook for the other, and raises InternalTorchDynamoError or "
     "AssertionError where they differ in kind (function, closure, method, object), in class, or in the types of what "
     "they close over. Nothing fails where one of them breaks the graph, or a third one is prepended that is like the "
     "first. A deep copy of the module does not fail.",
 )
-@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, first=st.booleans())
-def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
+@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, first=st.booleans(), form=ONE_GRAPH)
+def test_prepended(subject: Subject, kind: str, path: str, first: bool, form: Any) -> None:
     from torch._dynamo.exc import InternalTorchDynamoError
 
     closure, function = multiplying(kind, 5), plus_one if kind == "forward" else input_plus_one
-    net, plain = network(), called(network())
+    net, plain = network(form), called(network(form))
     register = getattr(within(net, path), f"register_{kind}_hook")
     register(closure if first else function)
     register(function if first else closure, prepend=True)
@@ -145,14 +148,19 @@ def test_prepended(subject: Subject, kind: str, path: str, first: bool) -> None:
         ("", "ignored", "ignored"),
         "Compiled calls ignore hooks on an nn.Sequential inside, unless a graph break splits that Sequential.",
     ),
-    witness={"kind": "forward", "layers": [False]},
+    witness={"kind": "forward", "layers": [False], "form": straight},
 )
-@given(kind=ANY_KIND, layers=st.lists(st.booleans(), min_size=1, max_size=3))
-def test_sequential(subject: Subject, kind: str, layers: List[bool]) -> None:
+@given(
+    kind=ANY_KIND,
+    layers=st.lists(st.booleans(), min_size=1, max_size=3),
+    form=networks(prints_inside=NO_SEQUENTIAL, two_outputs=NO_SEQUENTIAL, prints_in_loop=LOOP),
+)
+def test_sequential(subject: Subject, kind: str, layers: List[bool], form: Any) -> None:
     import torch
 
     inner = torch.nn.Sequential(*(torch.nn.Linear(1, 1).double() if layer else scale(2) for layer in layers))
-    net, plain = network(inner), called(network(inner))
+    net = network(form, inner)
+    plain = called(net)
     hook(net, "first", kind, 5)
     eager = called(net)
     call = compiled(net)
@@ -215,11 +223,11 @@ def test_step_hooks(subject: Subject, name: str, before: bool) -> None:
         ("", "still runs", "runs"),
         "A forward (pre-)hook of an inner module of your own still runs after it is removed, or calls raise KeyError.",
     ),
-    witness={"kind": "forward", "path": "first", "calls": 1},
+    witness={"kind": "forward", "path": "first", "calls": 1, "form": straight},
 )
-@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, calls=st.integers(1, 2))
-def test_removed(subject: Subject, kind: str, path: str, calls: int) -> None:
-    net, plain = network(), called(network())
+@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, calls=st.integers(1, 2), form=IN_GRAPHS)
+def test_removed(subject: Subject, kind: str, path: str, calls: int, form: Any) -> None:
+    net, plain = network(form), called(network(form))
     handle = hook(net, path, kind, 5)
     call = compiled(net)
     eager = called(call)
@@ -239,11 +247,11 @@ def test_removed(subject: Subject, kind: str, path: str, calls: int) -> None:
     about=APIS[2:],
     value="ignored",
     wrong={"still runs": "runs"},
-    witness={"kind": "full_backward", "path": "first", "by": 5},
+    witness={"kind": "full_backward", "path": "first", "by": 5, "form": straight},
 )
-@given(kind=st.sampled_from(["full_backward_pre", "full_backward", "backward"]), path=ANYWHERE, by=st.just(5))
-def test_removed_backward(subject: Subject, kind: str, path: str, by: int) -> None:
-    net, plain = network(), called(network())
+@given(kind=st.sampled_from(["full_backward_pre", "full_backward", "backward"]), path=ANYWHERE, by=st.just(5), form=ANY)
+def test_removed_backward(subject: Subject, kind: str, path: str, by: int, form: Any) -> None:
+    net, plain = network(form), called(network(form))
     handle = hook(net, path, kind, by)
     call = compiled(net)
     eager = called(call)
@@ -261,11 +269,11 @@ def test_removed_backward(subject: Subject, kind: str, path: str, by: int) -> No
     about="register_hook",
     value=[6.0],
     wrong={"left out": []},
-    witness={"of_input": False, "late": True, "by": 5},
+    witness={"of_input": False, "late": True, "by": 5, "form": straight},
 )
-@given(of_input=st.booleans(), late=st.booleans(), by=BY)
-def test_tensors(subject: Subject, of_input: bool, late: bool, by: int) -> None:
-    net = network()
+@given(of_input=st.booleans(), late=st.booleans(), by=BY, form=ANY)
+def test_tensors(subject: Subject, of_input: bool, late: bool, by: int, form: Any) -> None:
+    net = network(form)
     call = compiled(net)
     if late:
         called(call)
@@ -292,11 +300,11 @@ def test_tensors(subject: Subject, of_input: bool, late: bool, by: int) -> None:
     needs=(COMPILE, "torch.Tensor.register_post_accumulate_grad_hook"),
     value=[6.0],
     wrong={"left out": []},
-    witness={"path": "first", "late": True},
+    witness={"path": "first", "late": True, "form": straight},
 )
-@given(path=st.sampled_from(["first", "second.inner"]), late=st.booleans())
-def test_accumulated(subject: Subject, path: str, late: bool) -> None:
-    net = network()
+@given(path=st.sampled_from(["first", "second.inner"]), late=st.booleans(), form=ANY)
+def test_accumulated(subject: Subject, path: str, late: bool, form: Any) -> None:
+    net = network(form)
     call = compiled(net)
     if late:
         called(call)
@@ -317,17 +325,17 @@ def test_accumulated(subject: Subject, path: str, late: bool) -> None:
     needs=(COMPILE, "torch.nn.Module.register_forward_hook(always_call)"),
     value=([None], "ValueError"),
     wrong={"left out": ([], "ValueError")},
-    witness={"inner": True, "late": True},
+    witness={"inner": True, "late": True, "form": straight},
 )
-@given(inner=st.booleans(), late=st.booleans())
-def test_always_call(subject: Subject, inner: bool, late: bool) -> None:
+@given(inner=st.booleans(), late=st.booleans(), form=ANY)
+def test_always_call(subject: Subject, inner: bool, late: bool, form: Any) -> None:
     import torch
 
     class Fails(torch.nn.Module):
         def forward(self, x: Any) -> Any:
             raise ValueError("mine")
 
-    net = network(Fails())
+    net = network(form, Fails())
     call = compiled(net)
     seen: List[Any] = []
     if late:

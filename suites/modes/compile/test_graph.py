@@ -11,6 +11,7 @@ from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.modes.compile.networks import ANY_KIND, APIS, INNER, became, called, compiled, hook, multiplying, network
 from suites.modes.compile.sources import OWN, PAGE
+from suites.modes.forms import ANY, ONE_GRAPH, straight
 from suites.modes.networks import BY, within
 from suites.modes.sources import COMPILE, EAGER
 
@@ -43,11 +44,11 @@ def graphs_of(net: Any) -> List[int]:
     about=APIS[:2],
     value=[1, 0],
     wrong={"the graph is broken": [2, 1]},
-    witness={"kind": "forward", "path": "first", "by": 5},
+    witness={"kind": "forward", "path": "first", "by": 5, "form": straight},
 )
-@given(kind=AROUND, path=INNER, by=BY)
-def test_one_graph(subject: Subject, kind: str, path: str, by: int) -> None:
-    net = network()
+@given(kind=AROUND, path=INNER, by=BY, form=ONE_GRAPH)
+def test_one_graph(subject: Subject, kind: str, path: str, by: int, form: Any) -> None:
+    net = network(form)
     hook(net, path, kind, by)
     assert graphs_of(net) == subject.value
     assert called(compiled(net)) == called(net)
@@ -62,15 +63,15 @@ def test_one_graph(subject: Subject, kind: str, path: str, by: int) -> None:
     level="observed",
     needs=COMPILE,
     about=APIS[:2],
-    value=[2, 0],
-    wrong={"the same graph": [1, 0]},
-    witness={"kind": "forward", "by": 5},
+    value=[1, 0],
+    wrong={"the same graph": [0, 0]},
+    witness={"kind": "forward", "by": 5, "form": straight},
 )
-@given(kind=AROUND, by=BY)
-def test_own_graph(subject: Subject, kind: str, by: int) -> None:
-    net = network()
+@given(kind=AROUND, by=BY, form=ANY)
+def test_own_graph(subject: Subject, kind: str, by: int, form: Any) -> None:
+    net, plain = network(form), graphs_of(network(form))
     hook(net, "", kind, by)
-    assert graphs_of(net) == subject.value
+    assert [one - other for one, other in zip(graphs_of(net), plain)] == subject.value
 
 
 @clause(
@@ -83,14 +84,14 @@ def test_own_graph(subject: Subject, kind: str, by: int) -> None:
     about=APIS[2:],
     value=True,
     wrong={"one graph": False},
-    witness={"kind": "full_backward", "path": "first", "by": 5},
+    witness={"kind": "full_backward", "path": "first", "by": 5, "form": straight},
 )
-@given(kind=BACKWARD, path=INNER, by=BY)
-def test_breaks(subject: Subject, kind: str, path: str, by: int) -> None:
-    net = network()
+@given(kind=BACKWARD, path=INNER, by=BY, form=ONE_GRAPH)
+def test_breaks(subject: Subject, kind: str, path: str, by: int, form: Any) -> None:
+    net = network(form)
     hook(net, path, kind, by)
-    _, breaks = graphs_of(net)
-    assert (breaks > 0) == subject.value
+    graphs, _ = graphs_of(net)
+    assert (graphs > 1) == subject.value
 
 
 @clause(
@@ -104,13 +105,13 @@ def test_breaks(subject: Subject, kind: str, path: str, by: int) -> None:
     about=APIS[2:],
     value="Unsupported",
     wrong={"runs": "none"},
-    witness={"kind": "full_backward", "path": "first", "by": 5},
+    witness={"kind": "full_backward", "path": "first", "by": 5, "form": straight},
 )
-@given(kind=BACKWARD, path=INNER, by=BY)
-def test_fullgraph(subject: Subject, kind: str, path: str, by: int) -> None:
+@given(kind=BACKWARD, path=INNER, by=BY, form=ONE_GRAPH)
+def test_fullgraph(subject: Subject, kind: str, path: str, by: int, form: Any) -> None:
     from torch._dynamo.exc import Unsupported
 
-    net = network()
+    net = network(form)
     hook(net, path, kind, by)
     call = compiled(net, fullgraph=True)
     assert raised(lambda: called(call), Unsupported) == subject.value
@@ -127,11 +128,11 @@ def test_fullgraph(subject: Subject, kind: str, path: str, by: int) -> None:
     about=APIS[2:],
     value="runs",
     wrong={"left out": "ignored"},
-    witness={"kind": "full_backward", "by": 5},
+    witness={"kind": "full_backward", "by": 5, "form": straight},
 )
-@given(kind=BACKWARD, by=BY)
-def test_fullgraph_outer(subject: Subject, kind: str, by: int) -> None:
-    net, plain = network(), called(network())
+@given(kind=BACKWARD, by=BY, form=ONE_GRAPH)
+def test_fullgraph_outer(subject: Subject, kind: str, by: int, form: Any) -> None:
+    net, plain = network(form), called(network(form))
     hook(net, "", kind, by)
     eager = called(net)
     assert became(called(compiled(net, fullgraph=True)), eager, plain) == subject.value
@@ -160,14 +161,14 @@ def compiling(seen: List[bool], kind: str, by: int) -> Any:
     about=APIS[:2],
     value=[False, False],
     wrong={"in the graph": [True, True]},
-    witness={"kind": "forward", "path": "first", "by": 5},
+    witness={"kind": "forward", "path": "first", "by": 5, "form": straight},
 )
-@given(kind=AROUND, path=INNER, by=BY)
-def test_disabled(subject: Subject, kind: str, path: str, by: int) -> None:
+@given(kind=AROUND, path=INNER, by=BY, form=ANY)
+def test_disabled(subject: Subject, kind: str, path: str, by: int, form: Any) -> None:
     import torch
 
     seen: List[bool] = []
-    net, eager = network(), network()
+    net, eager = network(form), network(form)
     hook(eager, path, kind, by)
     getattr(within(net, path), f"register_{kind}_hook")(torch.compiler.disable(compiling(seen, kind, by)))
     call = compiled(net)
@@ -186,16 +187,16 @@ def test_disabled(subject: Subject, kind: str, path: str, by: int) -> None:
     about=APIS[:2],
     value=True,
     wrong={"as in eager mode": False},
-    witness={"kind": "forward", "path": "first", "by": 5},
+    witness={"kind": "forward", "path": "first", "by": 5, "form": straight},
 )
-@given(kind=AROUND, path=INNER, by=BY)
-def test_enabled(subject: Subject, kind: str, path: str, by: int) -> None:
+@given(kind=AROUND, path=INNER, by=BY, form=ANY)
+def test_enabled(subject: Subject, kind: str, path: str, by: int, form: Any) -> None:
     import torch
 
     def function(*given: Any) -> Any:
         return multiplying(kind, by)(*given) if torch.compiler.is_compiling() else None
 
-    net, eager, plain = network(), network(), called(network())
+    net, eager, plain = network(form), network(form), called(network(form))
     hook(eager, path, kind, by)
     getattr(within(net, path), f"register_{kind}_hook")(function)
     assert called(net) == plain
@@ -215,7 +216,7 @@ def test_enabled(subject: Subject, kind: str, path: str, by: int) -> None:
         ways=["called", "within"],
         value="runs",
         wrong={"left out": "ignored"},
-        witness={"kind": "forward", "path": "", "way": "called"},
+        witness={"kind": "forward", "path": "", "way": "called", "form": straight},
     ),
     Row(
         "modes.compile.disabled_compiled",
@@ -229,16 +230,17 @@ def test_enabled(subject: Subject, kind: str, path: str, by: int) -> None:
         ways=["compiled"],
         value="ignored",
         wrong={"as without torch.compile": "runs"},
-        witness={"kind": "forward", "path": "", "way": "compiled"},
+        witness={"kind": "forward", "path": "", "way": "compiled", "form": straight},
     ),
     kind=lambda row: ANY_KIND,
     path=lambda row: st.sampled_from(row.paths),
     way=lambda row: st.sampled_from(row.ways),
+    form=lambda row: ANY,
 )
-def disabled_module(subject: Subject, kind: str, path: str, way: str, *, row: Any) -> None:
+def disabled_module(subject: Subject, kind: str, path: str, way: str, form: Any, *, row: Any) -> None:
     import torch
 
-    net, plain = network(), called(network())
+    net, plain = network(form), called(network(form))
     hook(net, path, kind, 5)
     eager = called(net)
     call = torch.compiler.disable(net)
@@ -259,14 +261,14 @@ def disabled_module(subject: Subject, kind: str, path: str, way: str, *, row: An
     about=APIS[:2],
     value="Unsupported",
     wrong={"runs": "none"},
-    witness={"kind": "forward", "path": "first"},
+    witness={"kind": "forward", "path": "first", "form": straight},
 )
-@given(kind=AROUND, path=INNER)
-def test_disabled_fullgraph(subject: Subject, kind: str, path: str) -> None:
+@given(kind=AROUND, path=INNER, form=ONE_GRAPH)
+def test_disabled_fullgraph(subject: Subject, kind: str, path: str, form: Any) -> None:
     import torch
     from torch._dynamo.exc import Unsupported
 
-    net = network()
+    net = network(form)
     getattr(within(net, path), f"register_{kind}_hook")(torch.compiler.disable(multiplying(kind, 5)))
     call = compiled(net, fullgraph=True)
     assert raised(lambda: called(call), Unsupported) == subject.value

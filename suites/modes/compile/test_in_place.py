@@ -11,9 +11,7 @@ from fixtures.judge.subject import Subject
 from suites.modes.compile.networks import (
     APIS,
     EVERYWHERE,
-    FORWARD,
     INNER,
-    PRE,
     became,
     called,
     everywhere,
@@ -22,6 +20,7 @@ from suites.modes.compile.networks import (
     noting,
 )
 from suites.modes.compile.sources import UNBROKEN
+from suites.modes.forms import ANY, BREAKS, LAYERS, ONE_GRAPH, PARTS, networks, scaled, straight
 from suites.modes.sources import COMPILE, EAGER
 
 ABOUT = APIS
@@ -48,15 +47,17 @@ def compiled_in_place(net: Any, **options: Any) -> Any:
     about=EVERYWHERE[:2],
     value=0,
     wrong={"once more": 1},
-    witness={"pre": False},
+    witness={"pre": False, "form": straight},
 )
-@given(pre=st.booleans())
-def test_in_place_global(subject: Subject, pre: bool) -> None:
+@given(pre=st.booleans(), form=networks(**dict.fromkeys(BREAKS, PARTS), in_layers=LAYERS))
+def test_in_place_global(subject: Subject, pre: bool, form: Any) -> None:
     seen: List[str] = []
-    net = compiled_in_place(network())
+    net = compiled_in_place(network(form))
     with everywhere("forward_pre" if pre else "forward", noting(seen)):
+        called(network(form))
+        eager = seen[:]
         called(net)
-    assert seen == [*(PRE if pre else FORWARD), *["OptimizedModule"] * subject.value]
+    assert seen == [*eager, *eager, *["OptimizedModule"] * subject.value]
 
 
 @clause(
@@ -83,13 +84,13 @@ def test_in_place_global(subject: Subject, pre: bool) -> None:
             says_the_same=False,
         ),
     ),
-    witness={"kind": "forward", "path": "first"},
+    witness={"kind": "forward", "path": "first", "form": straight},
 )
-@given(kind=st.sampled_from(["forward_pre", "forward", "full_backward"]), path=INNER)
-def test_in_place_late(subject: Subject, kind: str, path: str) -> None:
+@given(kind=st.sampled_from(["forward_pre", "forward", "full_backward"]), path=INNER, form=ONE_GRAPH)
+def test_in_place_late(subject: Subject, kind: str, path: str, form: Any) -> None:
     found = {}
     for on in ("", path):
-        net, eager, plain = network(), network(), called(network())
+        net, eager, plain = network(form), network(form), called(network(form))
         hook(eager, on, kind, 5)
         compiled_in_place(net)
         called(net)
@@ -107,16 +108,16 @@ def test_in_place_late(subject: Subject, kind: str, path: str) -> None:
     needs=IN_PLACE,
     value=["Python", "graph"],
     wrong={"compiled again": ["graph", "graph"]},
-    witness={"path": "first", "used": True},
+    witness={"path": "first", "used": True, "form": straight},
 )
-@given(path=INNER, used=st.booleans())
-def test_in_place_copy(subject: Subject, path: str, used: bool) -> None:
+@given(path=INNER, used=st.booleans(), form=ANY)
+def test_in_place_copy(subject: Subject, path: str, used: bool, form: Any) -> None:
     import torch
 
     def times(module: Any, args: Any, output: Any) -> Any:
-        return output * 5 if torch._dynamo.is_compiling() else output * 7
+        return scaled(output, 5 if torch._dynamo.is_compiling() else 7)
 
-    net = network()
+    net = network(form)
     net.get_submodule(path).register_forward_hook(times)
     python = called(net)
     net.zero_grad()

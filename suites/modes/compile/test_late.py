@@ -9,11 +9,13 @@ from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.modes.compile.networks import ANY_KIND, APIS, INNER, became, called, compiled, hook, network
 from suites.modes.compile.sources import NOTICED, OWN, PAGE, UNBROKEN
+from suites.modes.forms import ANY, BREAKS, ONE_GRAPH, networks, straight
 from suites.modes.networks import BY
 from suites.modes.sources import COMPILE, EAGER
 from suites.names import ISSUE
 
 ABOUT = APIS
+NO_LAYER = "its first module has another forward than nn.Linear"
 LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after compilation"'
 
 
@@ -41,11 +43,11 @@ LATE = f'{PAGE} "at the cost of not noticing if any hook dict is changed after c
             effect="none",
         ),
     ),
-    witness={"kind": "forward", "path": "first", "backend": "eager"},
+    witness={"kind": "forward", "path": "first", "backend": "eager", "form": straight},
 )
-@given(kind=ANY_KIND, path=INNER, backend=st.sampled_from(["eager", "aot_eager"]))
-def test_late_inner(subject: Subject, kind: str, path: str, backend: str) -> None:
-    net = network()
+@given(kind=ANY_KIND, path=INNER, backend=st.sampled_from(["eager", "aot_eager"]), form=ONE_GRAPH)
+def test_late_inner(subject: Subject, kind: str, path: str, backend: str, form: Any) -> None:
+    net = network(form)
     call = compiled(net, backend=backend)
     plain = called(call)
     hook(net, path, kind, 5)
@@ -68,13 +70,17 @@ def test_late_inner(subject: Subject, kind: str, path: str, backend: str) -> Non
         ("", "runs", "runs"),
         "The first hook on an inner nn.Linear runs in compiled calls also where it is registered after one.",
     ),
-    witness={"kind": "forward", "by": 5},
+    witness={"kind": "forward", "by": 5, "form": straight},
 )
-@given(kind=ANY_KIND, by=BY)
-def test_late_layer(subject: Subject, kind: str, by: int) -> None:
+@given(
+    kind=ANY_KIND,
+    by=BY,
+    form=networks(**BREAKS, two_outputs=NO_LAYER),
+)
+def test_late_layer(subject: Subject, kind: str, by: int, form: Any) -> None:
     import torch
 
-    net = network(torch.nn.Linear(1, 1).double())
+    net = network(form, torch.nn.Linear(1, 1).double())
     call = compiled(net)
     plain = called(call)
     hook(net, "first", kind, by)
@@ -92,11 +98,11 @@ def test_late_layer(subject: Subject, kind: str, by: int) -> None:
     needs=COMPILE,
     value="runs",
     wrong={"ignored as an inner one": "ignored"},
-    witness={"kind": "forward", "by": 5},
+    witness={"kind": "forward", "by": 5, "form": straight},
 )
-@given(kind=ANY_KIND, by=BY)
-def test_late_outer(subject: Subject, kind: str, by: int) -> None:
-    net = network()
+@given(kind=ANY_KIND, by=BY, form=ANY)
+def test_late_outer(subject: Subject, kind: str, by: int, form: Any) -> None:
+    net = network(form)
     call = compiled(net)
     plain = called(call)
     hook(net, "", kind, by)
@@ -120,13 +126,14 @@ def test_late_outer(subject: Subject, kind: str, by: int) -> None:
         ("", "runs", "runs"),
         "A hook added to a compiled nn.Sequential after a call runs in the next calls.",
     ),
-    witness={"kind": "forward", "by": 5},
+    isolated=True,  # what torch 2.3 has given up of nn.Sequential it gives up for every later program
+    witness={"kind": "forward", "by": 5, "form": straight},
 )
-@given(kind=ANY_KIND, by=BY)
-def test_late_sequential(subject: Subject, kind: str, by: int) -> None:
+@given(kind=ANY_KIND, by=BY, form=ONE_GRAPH)
+def test_late_sequential(subject: Subject, kind: str, by: int, form: Any) -> None:
     import torch
 
-    net = torch.nn.Sequential(network())
+    net = torch.nn.Sequential(network(form))
     call = compiled(net)
     plain = called(call)
     hook(net, "", kind, by)
@@ -143,13 +150,13 @@ def test_late_sequential(subject: Subject, kind: str, by: int) -> None:
     needs=COMPILE,
     value="runs",
     wrong={"still ignored": "ignored"},
-    witness={"kind": "forward", "path": "first", "by": 5},
+    witness={"kind": "forward", "path": "first", "by": 5, "form": straight},
 )
-@given(kind=ANY_KIND, path=INNER, by=st.just(5))
-def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
+@given(kind=ANY_KIND, path=INNER, by=st.just(5), form=ANY)
+def test_reset(subject: Subject, kind: str, path: str, by: int, form: Any) -> None:
     import torch
 
-    net = network()
+    net = network(form)
     call = compiled(net)
     plain = called(call)
     hook(net, path, kind, by)
@@ -184,11 +191,11 @@ def test_reset(subject: Subject, kind: str, path: str, by: int) -> None:
             says_the_same=False,
         ),
     ),
-    witness={"path": "first", "sizes": [2, 3]},
+    witness={"path": "first", "sizes": [2, 3], "form": straight},
 )
-@given(path=INNER, sizes=st.lists(st.integers(1, 3), min_size=2, max_size=2, unique=True))
-def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
-    found = after_a_new_shape(path, sizes, dynamic=False)
+@given(path=INNER, sizes=st.lists(st.integers(1, 3), min_size=2, max_size=2, unique=True), form=ONE_GRAPH)
+def test_other_shape(subject: Subject, path: str, sizes: List[int], form: Any) -> None:
+    found = after_a_new_shape(form, path, sizes, dynamic=False)
     assert found == subject.value
 
 
@@ -217,20 +224,20 @@ def test_other_shape(subject: Subject, path: str, sizes: List[int]) -> None:
             says_the_same=False,
         ),
     ),
-    witness={"path": "first", "sizes": [2, 3]},
+    witness={"path": "first", "sizes": [2, 3], "form": straight},
 )
-@given(path=INNER, sizes=st.lists(st.integers(2, 4), min_size=2, max_size=2, unique=True))
-def test_dynamic_shape(subject: Subject, path: str, sizes: List[int]) -> None:
-    assert after_a_new_shape(path, sizes) == subject.value
+@given(path=INNER, sizes=st.lists(st.integers(2, 4), min_size=2, max_size=2, unique=True), form=ONE_GRAPH)
+def test_dynamic_shape(subject: Subject, path: str, sizes: List[int], form: Any) -> None:
+    assert after_a_new_shape(form, path, sizes) == subject.value
 
 
-def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
+def after_a_new_shape(form: Any, path: str, sizes: List[int], **options: Any) -> List[Any]:
     """What becomes of a forward hook added after a call with the first size: for this one, for the other, and again."""
-    net = network()
+    net = network(form)
     call = compiled(net, **options)
     old, new = ([3.0] * size for size in sizes)
     called(call, old)
-    plain = {len(each): called(network(), each) for each in (old, new)}
+    plain = {len(each): called(network(form), each) for each in (old, new)}
     hook(net, path, "forward", 5)
     eager = {len(each): called(net, each) for each in (old, new)}
     return [became(called(call, each), eager[len(each)], plain[len(each)]) for each in (old, new, old)]
@@ -252,11 +259,11 @@ def after_a_new_shape(path: str, sizes: List[int], **options: Any) -> List[Any]:
         ("", "ignored", "ignored"),
         "A forward hook on an inner module of your own, added after a call next to another one, is ignored.",
     ),
-    witness={"kind": "forward", "path": "first", "by": 5},
+    witness={"kind": "forward", "path": "first", "by": 5, "form": straight},
 )
-@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, by=BY)
-def test_second_hook(subject: Subject, kind: str, path: str, by: int) -> None:
-    net = network()
+@given(kind=st.sampled_from(["forward_pre", "forward"]), path=INNER, by=BY, form=ANY)
+def test_second_hook(subject: Subject, kind: str, path: str, by: int, form: Any) -> None:
+    net = network(form)
     hook(net, path, kind, 7)
     call = compiled(net)
     first = called(call)

@@ -25,7 +25,7 @@ def blocks_of(layer: bool, count: int) -> Any:
     class Blocks(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            block = network(torch.nn.Linear(1, 1).double() if layer else None)
+            block = network(first=torch.nn.Linear(1, 1).double() if layer else None)
             self.blocks = torch.nn.ModuleList([block, *(copy.deepcopy(block) for _ in range(count - 1))])
 
         def forward(self, x: Any) -> Any:

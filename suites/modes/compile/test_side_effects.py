@@ -11,6 +11,7 @@ from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.modes.compile.networks import ANYWHERE, APIS, INNER, became, called, compiled, network
+from suites.modes.forms import ANY, IN_GRAPHS, first_of, scaled, straight
 from suites.modes.networks import BY, within
 from suites.modes.sources import COMPILE, EAGER
 
@@ -35,19 +36,22 @@ ABOUT = APIS
         ("", "the newest", "the newest"),
         "What a forward hook of an inner module of your own appends to a list is lost with the next call.",
     ),
-    witness={"path": "first", "calls": 2},
+    witness={"path": "first", "calls": 2, "form": straight},
 )
-@given(path=INNER, calls=st.integers(2, 3))
-def test_keeps(subject: Subject, path: str, calls: int) -> None:
+@given(path=INNER, calls=st.integers(2, 3), form=IN_GRAPHS)
+def test_keeps(subject: Subject, path: str, calls: int, form: Any) -> None:
     kept: List[Any] = []
-    net = network()
-    within(net, path).register_forward_hook(lambda module, args, output: kept.append(output))
+    net = network(form)
+    within(net, path).register_forward_hook(lambda module, args, output: kept.append(first_of(output)))
+    for number in range(1, calls + 1):
+        called(net, [number])
+    everything = [one.tolist() for one in kept]
+    del kept[:]
     call = compiled(net)
     error = raised(lambda: [called(call, [number]) for number in range(1, calls + 1)], RuntimeError)
-    times = 2.0 if path == "first" else 6.0
-    everything = [[times * number] for number in range(1, calls + 1)]
-    names = {repr(everything): "all", repr(everything[-1:]): "the newest"}
+    newest = everything[-len(everything) // calls :]
     found = [one.tolist() for one in kept]
+    names = {repr(everything): "all", repr(newest): "the newest"}
     assert (names.get(repr(found), found) if error == "none" else error) == subject.value
     assert all(one.grad_fn is not None for one in kept)
 
@@ -77,20 +81,22 @@ def test_keeps(subject: Subject, path: str, calls: int) -> None:
             effect="silent",
         ),
     ),
-    witness={"path": "first", "calls": 2},
+    witness={"path": "first", "calls": 2, "form": straight},
 )
-@given(path=INNER, calls=st.integers(1, 3))
-def test_counts(subject: Subject, path: str, calls: int) -> None:
+@given(path=INNER, calls=st.integers(1, 3), form=IN_GRAPHS)
+def test_counts(subject: Subject, path: str, calls: int, form: Any) -> None:
     def count(module: Any, args: Any, output: Any) -> None:
         module.count += 1
 
-    net = network()
+    net = network(form)
     within(net, path).count = 0
     within(net, path).register_forward_hook(count)
+    called(net)
+    once, within(net, path).count = within(net, path).count, 0
     call = compiled(net)
     for _ in range(calls):
         called(call)
-    assert within(net, path).count == (calls if subject.value else 1)
+    assert within(net, path).count == once * (calls if subject.value else 1)
 
 
 @clause(
@@ -103,19 +109,24 @@ def test_counts(subject: Subject, path: str, calls: int) -> None:
     about=APIS[1],
     value=1,
     wrong={"only while it is compiled": 0},
-    witness={"calls": 2},
+    witness={"calls": 2, "form": straight},
 )
-@given(calls=st.integers(1, 3))
-def test_prints(subject: Subject, calls: int) -> None:
-    net = network()
+@given(calls=st.integers(1, 3), form=ANY)
+def test_prints(subject: Subject, calls: int, form: Any) -> None:
+    net = network(form)
     for path in ("first", "second.inner", "second"):
         within(net, path).register_forward_hook(lambda module, args, output, path=path: print(path))
     call = compiled(net)
+    assert printed(call, calls) == printed(net, calls if subject.value else 1)
+
+
+def printed(call: Any, calls: int) -> List[str]:
+    """The words that so many calls print."""
     text = io.StringIO()
     with redirect_stdout(text):
         for _ in range(calls):
             called(call)
-    assert text.getvalue().split() == ["first", "second.inner", "second"] * (calls if subject.value else 1)
+    return text.getvalue().split()
 
 
 @clause(
@@ -128,14 +139,14 @@ def test_prints(subject: Subject, calls: int) -> None:
     about=(APIS[1], "register_hook"),
     value="runs",
     wrong={"left out": "ignored"},
-    witness={"path": "first", "by": 5},
+    witness={"path": "first", "by": 5, "form": straight},
 )
-@given(path=INNER, by=BY)
-def test_output_hook(subject: Subject, path: str, by: int) -> None:
+@given(path=INNER, by=BY, form=ANY)
+def test_output_hook(subject: Subject, path: str, by: int, form: Any) -> None:
     def register(module: Any, args: Any, output: Any) -> None:
-        output.register_hook(lambda grad: grad * by)
+        first_of(output).register_hook(lambda grad: grad * by)
 
-    net, plain = network(), called(network())
+    net, plain = network(form), called(network(form))
     within(net, path).register_forward_hook(register)
     eager = called(net)
     call = compiled(net)
@@ -152,10 +163,10 @@ def test_output_hook(subject: Subject, path: str, by: int) -> None:
     about=APIS[1],
     value=["ValueError", "Unsupported"],
     wrong={"Unsupported always": ["Unsupported", "Unsupported"]},
-    witness={"path": "first"},
+    witness={"path": "first", "form": straight},
 )
-@given(path=ANYWHERE)
-def test_raises(subject: Subject, path: str) -> None:
+@given(path=ANYWHERE, form=ANY)
+def test_raises(subject: Subject, path: str, form: Any) -> None:
     from torch._dynamo.exc import Unsupported
 
     def fail(module: Any, args: Any, output: Any) -> None:
@@ -163,7 +174,7 @@ def test_raises(subject: Subject, path: str) -> None:
 
     found = []
     for fullgraph in (False, True):
-        net = network()
+        net = network(form)
         within(net, path).register_forward_hook(fail)
         call = compiled(net, fullgraph=fullgraph)
         found.append(raised(lambda call=call: called(call), ValueError, Unsupported))
@@ -203,17 +214,17 @@ def test_raises(subject: Subject, path: str) -> None:
             effect="error",
         ),
     ),
-    witness={"path": "first", "by": 5},
+    witness={"path": "first", "by": 5, "form": straight},
 )
-@given(path=INNER, by=BY)
-def test_default_argument(subject: Subject, path: str, by: int) -> None:
+@given(path=INNER, by=BY, form=IN_GRAPHS)
+def test_default_argument(subject: Subject, path: str, by: int, form: Any) -> None:
     def times(number: int) -> Any:
         def function(module: Any, args: Any, output: Any, number: int = number) -> Any:
-            return output * number
+            return scaled(output, number)
 
         return function
 
-    net = network()
+    net = network(form)
     handle = within(net, path).register_forward_hook(times(7))
     call = compiled(net)
     old = called(call)

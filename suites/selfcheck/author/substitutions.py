@@ -3,8 +3,9 @@
 `python -m suites.selfcheck.author.substitutions CLAUSE` runs the test of a clause that draws no plan once more with
 each substitution of the table in place: another network, another form of what is compiled, a subclass of the layer or
 the optimizer, a documented switch, another form of the hook function. It prints what becomes of the test. Where it
-fails, the sentence must exclude the substitution, or say less: a reader decides. A substitution that the test never
-meets is listed as such: there the sentence was not tried.
+fails, the sentence must exclude the substitution, or say less: a reader decides. Of a network that the test leaves out
+and that fails it prints the reason. A substitution that the test never meets is listed as such: there the sentence was
+not tried.
 """
 
 from __future__ import annotations
@@ -28,69 +29,35 @@ from fixtures.judge.subject import Subject
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.stages.stage import missing
 from suites.examples import import_suites
+from suites.modes.forms import FORMS, LEFT_OUT, straight
 
 #: How many examples of a test that draws are tried next to its witness, and of how many they are chosen.
 TRIED, OF = 2, 30
+
+#: How the names of networks begin.
+NETWORK = "network: "
 
 Met = Callable[[], None]
 Patch = Callable[[Met], Any]
 
 
-# --- networks: what tests call network() comes with another forward --------------------------------------------------
+# --- networks: what tests call network() builds another form, also where the test draws one -------------------------
 
 
-def breaks(forward: Any, self: Any, *given: Any) -> Any:
-    """A graph break: a number is asked for."""
-    given[0].sum().item()
-    return forward(self, *given)
-
-
-def by_data(forward: Any, self: Any, *given: Any) -> Any:
-    """A shape that depends on data."""
-    import torch
-
-    x = given[0]
-    rows = torch.nonzero(torch.ones(x.shape[0])).flatten()
-    return forward(self, x.index_select(0, rows), *given[1:])
-
-
-def prints(forward: Any, self: Any, *given: Any) -> Any:
-    """A print."""
-    print(end="")
-    return forward(self, *given)
-
-
-def any_arguments(forward: Any, self: Any, *given: Any, **named: Any) -> Any:
-    """A forward of any signature."""
-    return forward(self, *given, **named)
-
-
-def root(net: Any) -> Any:
-    """The network itself."""
-    return net
-
-
-def inside(net: Any) -> Any:
-    """Its first child."""
-    return next(iter(net.children()), net)
-
-
-def other_network(which: Callable[[Any], Any], change: Any) -> Patch:
-    """Replace network() where a test finds it: the class of one module has another forward."""
+def other_network(form: Callable[[Any], Any]) -> Patch:
+    """Replace network() where a test finds it, whatever form it asks for."""
 
     def changed(met: Met, made: Callable[..., Any], *given: Any, **named: Any) -> Any:
         met()
-        net = made(*given, **named)
-        module = which(net)
-        kind = type(module)
-
-        def forward(self: Any, *given: Any, **named: Any) -> Any:
-            return change(kind.forward, self, *given, **named)
-
-        module.__class__ = type(kind.__name__, (kind,), {"forward": forward})
-        return net
+        return made(form, *given[1:], **{name: one for name, one in named.items() if name != "form"})
 
     return lambda met: in_suites("network", functools.partial(changed, met))
+
+
+def left_out(clause: Clause) -> dict[str, str]:
+    """The forms that a test of several networks does not draw, by their names in the table, each with the reason."""
+    drawn = clause.function.hypothesis._given_kwargs.get("form") if clause.draws else None  # type: ignore[attr-defined]
+    return {NETWORK + name: why for name, why in LEFT_OUT.get(drawn, {}).items()}
 
 
 def other_compiled(form: Callable[..., Any]) -> Patch:
@@ -229,12 +196,7 @@ def anomaly() -> Any:
 
 
 TABLE: dict[str, Patch] = {
-    "network: a graph break in the root": other_network(root, breaks),
-    "network: a graph break inside": other_network(inside, breaks),
-    "network: print() in the root": other_network(root, prints),
-    "network: a shape by data in the root": other_network(root, by_data),
-    "network: a shape by data inside": other_network(inside, by_data),
-    "network: forward(*args, **kwargs)": other_network(root, any_arguments),
+    **{NETWORK + form.__name__: other_network(form) for form in FORMS if form is not straight},
     "compiled: a function": other_compiled(in_function),
     "compiled: the method forward": other_compiled(lambda net, options: torch_compile(net.forward, options)),
     "compiled: dynamic=True": other_compiled(lambda net, options: torch_compile(net, {"dynamic": True, **options})),
@@ -316,10 +278,12 @@ def main() -> int:
         parser.error("name a clause that this torch has and that draws no plan, or how its id begins")
     failed = 0
     for clause in asked:
-        found = tried(clause, names)
+        found, out = tried(clause, names), left_out(clause)
         print(clause.stated)
         for name, how in found.items():
-            if how:
+            if how and name in out:
+                print(f"  left out  {name}: {out[name]}")
+            elif how:
                 failed += 1
                 print(f"  fails  {name}: {how}")
         same = [name for name, how in found.items() if how == ""]

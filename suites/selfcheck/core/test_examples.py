@@ -385,5 +385,8 @@ def test_no_plan_is_shown_that_the_oldest_torch_of_its_clause_cannot_play(monkey
 def test_what_has_no_source_is_refused() -> None:
     module = __name__
     assert literal({"a": [1, (2,), {3}], "b": ValueError}, Bundle(), module) == "{'a': [1, (2,), {3}], 'b': ValueError}"
+    bundle = Bundle()  # a function that this file does not import
+    assert literal(CLAUSES["modes.compile.forward"].witness["form"], bundle, module) == "straight"
+    assert [one.partition("(")[0] for one in bundle.definitions] == ["def straight"]
     with pytest.raises(Unfit, match="a value of type object has no source"):
         literal(object(), Bundle(), module)
