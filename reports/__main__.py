@@ -8,7 +8,7 @@ import shlex
 import sys
 from typing import Any, NoReturn
 
-from fixtures.run.naming import COMMAND, READERS, REPORTS
+from fixtures.run.naming import COMMAND, MODEL, READERS, REPORTS
 
 #: What the command is called in a clone.
 IN_A_CLONE = "python -m reports"
@@ -73,6 +73,7 @@ def parser(verb: str | None, prog: str = REPORTS) -> Parser:
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     if prog == COMMAND:  # it never comes here: what it needs is not what the readers need
         sub.add_parser("run", help="measure the torch of this Python")
+        sub.add_parser("model", help="are my hooks called on my model, run my way?")
     for verb_of in (find, why, rely, affects, diff_forms, explain, modes, scope):
         verb_of.add_parser(sub)
     commands.add_parsers(sub)
@@ -125,6 +126,7 @@ def _questions(prog: str) -> str:
         lines += [question, *(f"  {prog} {answer}" for answer in answers), ""]
     if prog == COMMAND:
         lines.insert(-4, f"  {prog} run --quick")
+    lines += ["Are my hooks called on my model?", f"  {MODEL} FILE", ""]
     return "\n".join([*lines, f"All verbs: {prog} --help"])
 
 
@@ -138,6 +140,7 @@ def _too_old(prog: str, arguments: list[str]) -> int:
     """Say what there is for the Python of an old torch."""
     if prog == COMMAND and (not arguments or arguments[0] in ("-h", "--help")):
         print(f"usage: {prog} VERB ...\n\n  run    measure the torch of this Python: {prog} run --help")
+        print(f"  model  are my hooks called on my model, run my way? {prog} model --help")
         print("\nThe other verbs (check, triage, page, explain ...) need Python 3.11 or newer:")
         print(f"  uv tool run --python 3.11 --from torch-hook-conformance {prog} --help")
         return 0 if arguments else 2

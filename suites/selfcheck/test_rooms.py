@@ -30,6 +30,7 @@ FLOORS = {
         "model",
         "draw",
         "rules",
+        "hooked",
         "stages",
         "clause",
         "judge",
