@@ -81,7 +81,8 @@ REFUSED = {
     "nowhere.py": "there is no file nowhere.py; name FILE, FILE:function or package:function",
     "nowhere": "nowhere is no file and names no function: write FILE, FILE:function or package:function",
     "nowhere:made": "there is no module nowhere here; run it where the package is, or name a file",
-    "{file}": "{file} has several functions: name one, {file}:attention; it returns the model with your hooks, and its inputs",
+    "{file}": "{file} has several functions: name one, {file}:attention; it returns the model with your hooks, and its "
+    "inputs",
     "{file}:none": "{file} has no function none; it has attention, plain, wrong",
     "{file}:wrong": "{file}:wrong must return (model, args), (model, args, kwargs) or (model, args, kwargs, loss), "
     "with a torch.nn.Module first; it returned Linear",

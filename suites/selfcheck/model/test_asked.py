@@ -1,4 +1,4 @@
-"""What is asked and how: the model stays as it was, ways of the user's, kinds that cannot be listed afterwards, a survey."""
+"""What is asked and how: the model stays as it was, ways of the user's, hooks that nothing lists, a survey."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def contents(model: Any) -> Any:
 
 @pytest.mark.parametrize("inside", [True, False], ids=["hooks are put by the function", "hooks were there"])
 def test_a_model_that_is_given_again_stays_as_it_was(inside: bool) -> None:
-    model = nn.Sequential(Two(), nn.BatchNorm1d(4), nn.Dropout(0.5))
-    model[0].a.weight.grad = torch.ones(4, 4)
-    model[1].eval()
+    two, norm = Two(), nn.BatchNorm1d(4).eval()
+    model = nn.Sequential(two, norm, nn.Dropout(0.5))
+    two.a.weight.grad = torch.ones(4, 4)
 
     def put() -> None:
-        model[0].b.register_forward_hook(nothing)
-        model[0].b.weight.register_hook(nothing)
+        two.b.register_forward_hook(nothing)
+        two.b.weight.register_hook(nothing)
 
     def made() -> Any:
         if inside:
@@ -160,7 +160,7 @@ def test_hooks_that_replace_are_followed() -> None:
         model = Two()
         for _ in range(2):
             model.b.register_forward_pre_hook(lambda _, args: (args[0] * 2,))
-            model.b.register_forward_hook(lambda _, __, output: output + 1)
+            model.b.register_forward_hook(lambda _, __, output: output.add(1))
             model.b.register_forward_hook(lambda _, __, output: output.mul_(3).clone())
             model.b.register_full_backward_pre_hook(lambda _, grads: (grads[0] * 2,))
             model.b.weight.register_hook(lambda grad: grad * 2)
@@ -171,7 +171,7 @@ def test_hooks_that_replace_are_followed() -> None:
 
 def test_what_gives_something_else_each_time_cannot_be_told() -> None:
     counter = itertools.count()
-    model = Two(lambda layer, x: layer(x) + next(counter))
+    model = Two(lambda layer, x: layer(x) + float(next(counter)))
     made = asked(hooked(model, register_forward_hook=["b"]), CHEAP)
     assert list(made.unasked) == ["eager"]
     assert made.answers == []

@@ -218,8 +218,7 @@ def test_k_what_raises_is_found_by_module() -> None:
     model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(inplace=True), nn.Linear(4, 4))
     hooks = {"register_full_backward_hook": ["", "0", "1", "2"], "register_forward_hook": ["", "0", "1", "2"]}
     made = asked(hooked(model, **hooks), ["eager", "no_grad"])
-    eager = {key: each for key, each in faults(made, "eager").items()}
-    assert eager == {("0", FULL): ("raises", "in_place"), ("1", FULL): ("raises", "in_place")}
+    assert faults(made, "eager") == {("0", FULL): ("raises", "in_place"), ("1", FULL): ("raises", "in_place")}
     assert faults(made, "no_grad") == {
         ("0", FULL): ("never", "no_backward"),
         ("1", FULL): ("never", "no_backward"),

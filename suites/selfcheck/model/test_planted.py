@@ -27,7 +27,8 @@ OF_PARAMETERS = (records.TENSOR, records.POST)
 
 def doubled(given: Any) -> Any:
     if isinstance(given, nn.Parameter):
-        given.grad *= 2
+        assert given.grad is not None
+        given.grad.mul_(2)
         return given
     if isinstance(given, torch.Tensor):
         return given * 2
