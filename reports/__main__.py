@@ -18,6 +18,7 @@ QUESTIONS = {
     "May I rely on this?": ("rely --from 2.0 --to 2.15 --api register_hook", "modes register_forward_hook"),
     "What breaks when I upgrade?": ("affects path/to/your/code", "diff 1.13 2.15"),
     "Is my torch right?": ("check", "triage", "page"),
+    "Are my hooks called on my model?": (),
 }
 #: Verbs that are not listed with the others.
 OF_MAINTAINERS = ("record", "sweep", "overhead", "upstream")
@@ -123,10 +124,9 @@ def _questions(prog: str) -> str:
     """Say which command answers which question."""
     lines = []
     for question, answers in QUESTIONS.items():
-        lines += [question, *(f"  {prog} {answer}" for answer in answers), ""]
-    if prog == COMMAND:
-        lines.insert(-4, f"  {prog} run --quick")
-    lines += ["Are my hooks called on my model?", f"  {MODEL} FILE", ""]
+        first = [f"  {prog} run --quick"] * (prog == COMMAND and answers[:1] == ("check",))
+        lines += [question, *first, *(f"  {prog} {answer}" for answer in answers), ""]
+    lines[-1:] = [f"  {MODEL} FILE", ""]  # which is no verb: it needs torch
     return "\n".join([*lines, f"All verbs: {prog} --help"])
 
 
