@@ -40,7 +40,7 @@ def nothing(*_: Any) -> None:
 class Two(nn.Module):
     """Two layers, the second called as its user says."""
 
-    def __init__(self, call: Callable[[nn.Module, Any], Any] = lambda layer, x: layer(x)) -> None:
+    def __init__(self, call: Callable[[Any, Any], Any] = lambda layer, x: layer(x)) -> None:
         super().__init__()
         self.a, self.b, self.call = nn.Linear(4, 4), nn.Linear(4, 4), call
         for each in self.parameters():

@@ -110,7 +110,7 @@ def test_a_way_may_call_twice_or_leave_out() -> None:
         half=lambda model, args, kwargs: model.a(*args),
     )
     assert [each.verdict for each in natures(made, "twice")] == [TWICE]
-    assert faults(made, "half")["b", records.FORWARD] == ("never", "unused")
+    assert faults(made, "half")["b", records.FORWARD] == ("never", "unused")  # its parent does not run, either
 
 
 def test_hooks_that_nothing_lists_are_watched() -> None:

@@ -51,6 +51,18 @@ def test_a_fast_path_is_left_because_of_a_hook(way: str) -> None:
     assert faults(made) == {("layers.0.linear1", FORWARD): ("only because a hook is there", "path")}
 
 
+def test_a_model_that_uses_the_weights_of_its_layer() -> None:
+    model = Two(lambda layer, x: nn.functional.linear(x, layer.weight, layer.bias))
+    made = asked(hooked(model, register_forward_hook=["b"]))
+    assert [(each.cause, each.names) for each in made.answers] == [("weights", ("the model itself", "Two"))]
+
+
+def test_a_path_that_a_hook_does_not_change() -> None:
+    model = Two(lambda layer, x: layer(x) if layer.training else x)
+    made = asked(hooked(model, register_forward_hook=["b"]), ["eager", "eval"])
+    assert faults(made) == {("b", FORWARD): ("never", "skipped")}
+
+
 def test_hooks_that_return_nothing_and_change_the_outputs_are_told() -> None:
     model = Two(lambda layer, x: layer(x) if layer._forward_hooks else layer(x) + 1)
     assert faults(asked(hooked(model, register_forward_hook=["b"])))["", ""][1] == "outputs"
