@@ -34,6 +34,9 @@ def plain():
 def step(layer, args, kwargs):
     return layer(*args)
 
+def breaks():
+    return nn.Linear(4, 4)(1)
+
 def wrong():
     return nn.Linear(4, 4)
 """
@@ -83,7 +86,9 @@ REFUSED = {
     "nowhere:made": "there is no module nowhere here; run it where the package is, or name a file",
     "{file}": "{file} has several functions: name one, {file}:attention; it returns the model with your hooks, and its "
     "inputs",
-    "{file}:none": "{file} has no function none; it has attention, plain, wrong",
+    "{file}:none": "{file} has no function none; it has attention, plain, breaks, wrong",
+    "{file}:breaks": "{file}:breaks raises TypeError: linear(): argument 'input' (position 1) must be Tensor, not int "
+    "({file}:21)",
     "{file}:wrong": "{file}:wrong must return (model, args), (model, args, kwargs) or (model, args, kwargs, loss), "
     "with a torch.nn.Module first; it returned Linear",
 }
