@@ -8,7 +8,7 @@ import shlex
 import sys
 from typing import Any, NoReturn
 
-from fixtures.run.naming import COMMAND, READERS, REPORTS
+from fixtures.run.naming import COMMAND, MODEL, READERS, REPORTS
 
 #: What the command is called in a clone.
 IN_A_CLONE = "python -m reports"
@@ -18,6 +18,7 @@ QUESTIONS = {
     "May I rely on this?": ("rely --from 2.0 --to 2.15 --api register_hook", "modes register_forward_hook"),
     "What breaks when I upgrade?": ("affects path/to/your/code", "diff 1.13 2.15"),
     "Is my torch right?": ("check", "triage", "page"),
+    "Are my hooks called on my model?": (),
 }
 #: Verbs that are not listed with the others.
 OF_MAINTAINERS = ("record", "sweep", "overhead", "upstream")
@@ -73,6 +74,7 @@ def parser(verb: str | None, prog: str = REPORTS) -> Parser:
     sub = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     if prog == COMMAND:  # it never comes here: what it needs is not what the readers need
         sub.add_parser("run", help="measure the torch of this Python")
+        sub.add_parser("model", help="are my hooks called on my model, run my way?")
     for verb_of in (find, why, rely, affects, diff_forms, explain, modes, scope):
         verb_of.add_parser(sub)
     commands.add_parsers(sub)
@@ -122,9 +124,9 @@ def _questions(prog: str) -> str:
     """Say which command answers which question."""
     lines = []
     for question, answers in QUESTIONS.items():
-        lines += [question, *(f"  {prog} {answer}" for answer in answers), ""]
-    if prog == COMMAND:
-        lines.insert(-4, f"  {prog} run --quick")
+        first = [f"  {prog} run --quick"] * (prog == COMMAND and answers[:1] == ("check",))
+        lines += [question, *first, *(f"  {prog} {answer}" for answer in answers), ""]
+    lines[-1:] = [f"  {MODEL} FILE", ""]  # which is no verb: it needs torch
     return "\n".join([*lines, f"All verbs: {prog} --help"])
 
 
@@ -138,6 +140,7 @@ def _too_old(prog: str, arguments: list[str]) -> int:
     """Say what there is for the Python of an old torch."""
     if prog == COMMAND and (not arguments or arguments[0] in ("-h", "--help")):
         print(f"usage: {prog} VERB ...\n\n  run    measure the torch of this Python: {prog} run --help")
+        print(f"  model  are my hooks called on my model, run my way? {prog} model --help")
         print("\nThe other verbs (check, triage, page, explain ...) need Python 3.11 or newer:")
         print(f"  uv tool run --python 3.11 --from torch-hook-conformance {prog} --help")
         return 0 if arguments else 2

@@ -22,6 +22,10 @@ def main() -> int:
         from fixtures.run.cli import run
 
         return run(str(ROOT), str(HERE / "pytest.ini"), sys.argv[2:])
+    if sys.argv[1:2] == ["model"]:
+        from fixtures.run.model import model
+
+        return model(sys.argv[2:])
     from reports.__main__ import main as read
 
     return read(prog="hook-conformance")
