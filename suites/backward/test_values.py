@@ -50,6 +50,7 @@ def test_full_given(subject: Subject, plan: Plan) -> None:
 @clause(
     "backward.values.any_layout",
     says="A gradient that a full or legacy backward hook returns may have any strides.",
+    where="operations of torch, not an autograd.Function, are given it",
     see="backward.returns.full_without_input",
     source="measured",
     asked="can i return non contiguous transposed expanded gradient memory format channels_last from hook",

@@ -34,7 +34,7 @@ def test_before(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "optimizer.gradients.after",
-    says="A step post-hook that changes .grad changes the next step, not this one.",
+    says="The next step, not this one, is given the .grad that a step post-hook changed.",
     where="only step hooks change .grad",
     source=AFTER,
     asked="zero_grad in optimizer post step callback clear gradients "

@@ -193,6 +193,7 @@ def test_dict_type(subject: Subject, program: StatePlan) -> None:
 @clause(
     "state.load.renames",
     says="If a load pre-hook renames a key of its prefix to that of a parameter of its module, a strict load takes it.",
+    where="no module is lazy",
     source="measured",
     asked="rename old checkpoint keys on load backward compatibility hook missing key unexpected key strict",
 )

@@ -90,7 +90,7 @@ def test_post_given(subject: Subject, program: StatePlan) -> None:
 
 @clause(
     "state.loaded.post_clears",
-    says="A load post-hook that clears both lists of keys makes a strict load succeed.",
+    says="With a load post-hook that clears both lists of keys, a strict load raises no error for a key.",
     where=("it is on the module that is loaded", "all sizes fit"),
     source=f'{LOAD_POST} "clearing out both missing and unexpected keys will avoid an error"',
     asked="ignore missing keys with strict=True clear incompatible_keys in load post hook",
