@@ -28,7 +28,7 @@ ENDS, GOES_ON = ["", "last"], ["block", "block.layer"]
         (EARLY, "measured"),
         asked="forward hook not called again but pre hook called twice activation "
         "checkpointing use_reentrant False counts differ early stop",
-        where=("a trainable nn.Linear makes the output", "hooks compute nothing"),
+        where=("a trainable nn.Linear makes the output", "hooks only look"),
         needs=(FORMS, STOPS),
         paths=ENDS,
         stop=True,
