@@ -191,7 +191,7 @@ def test_super(subject: Subject, whens: List[str], depth: int, made: List[int]) 
 @clause(
     "optimizer.calls.instance",
     says="A step that is set on one optimizer, o.step = f, calls no step hook.",
-    where="f calls no other step()",
+    where="f is no step() and calls none",
     source="measured",
     asked="optimizer.step monkeypatched wrapper callback never fires "
     "register_step_pre_hook not called accelerate wraps step",

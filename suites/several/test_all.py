@@ -146,7 +146,7 @@ def among_others(draw: Any, do: Any) -> Any:
 @clause(
     "several.all.place",
     says='A multi-grad hook of mode "all" runs in order among the tensor hooks of its tensor whose gradient is last.',
-    where="backward() begins at none of its tensors",
+    where=("each gets a gradient", "backward() begins at none"),
     source=IN_ORDER,
     asked="order of register_multi_grad_hook against register_hook on the same tensor, which runs first",
     needs=HAS_ALL,

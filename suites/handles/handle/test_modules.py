@@ -16,7 +16,7 @@ ABOUT = ("register_forward_hook", "register_forward_pre_hook")
 
 @clause(
     "handles.handle.nothing_left",
-    says="Removing a forward hook or forward pre-hook removes all its entries from the dicts of its module.",
+    says="handle.remove() of a forward hook or pre-hook removes all its entries from the dicts of its module.",
     source="test: test/nn/test_module_hooks.py TestModuleHooks.test_remove_kwarg_hooks",
     asked="check private _forward_hooks_with_kwargs leftover flags after unregister leak clean up",
     device="none",
