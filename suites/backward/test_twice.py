@@ -234,7 +234,7 @@ def test_output_missed(subject: Subject, way: str, number: int, hooks: int) -> N
 
 @clause(
     "backward.twice.stale",
-    says="After autograd.grad(y, m.weight), a pass that misses y gives m's full backward hook an old grad_output.",
+    says="After autograd.grad(y, m.weight) a pass that misses y gives m's full backward hook old grad_output.",
     where=("y = m(x), no tied weights", "it reaches x from inside m"),
     source=(DOCS, "measured"),
     asked="hook receives outdated gradient from previous call leftover grad_output wrong after parameter "

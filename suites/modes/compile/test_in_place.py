@@ -101,8 +101,8 @@ def test_in_place_late(subject: Subject, kind: str, path: str, form: Any) -> Non
 
 @clause(
     "modes.compile.in_place_copy",
-    says="A copy.deepcopy of a module after Module.compile() keeps its module hooks and runs uncompiled.",
-    where=("its class has no own __deepcopy__, __getstate__", EAGER),
+    says="copy.deepcopy of a module after Module.compile() keeps its module hooks and runs uncompiled.",
+    where=("its class has no __deepcopy__, __getstate__", EAGER),
     source="measured",
     asked="deepcopy after model.compile() is copy compiled",
     needs=IN_PLACE,
