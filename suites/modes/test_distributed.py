@@ -242,7 +242,7 @@ def test_comm_calls(subject: Subject, layers: int, size: int, passes: int, given
 @clause(
     "modes.distributed.no_sync",
     says="In no_sync() no comm hook runs; the next pass, of all parameters, gives it the accumulated sum.",
-    where=("forward is inside; those before had a pass", "not static_graph"),
+    where=("forward inside, earlier ones had a pass", "not static_graph"),
     source=(
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "gradients will be accumulated on module"',
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "The forward pass should be included inside"',

@@ -101,7 +101,7 @@ def test_in_place_late(subject: Subject, kind: str, path: str, form: Any) -> Non
 
 @clause(
     "modes.compile.in_place_copy",
-    says="copy.deepcopy of a module after Module.compile() keeps its module hooks and runs uncompiled.",
+    says="A deep copy of a module after Module.compile() keeps its module hooks and runs uncompiled.",
     where=("its class has no __deepcopy__, __getstate__", EAGER),
     source="measured",
     asked="deepcopy after model.compile() is copy compiled",
