@@ -152,6 +152,13 @@ ANY = networks()
 #: Where old releases do otherwise with modules in a graph than in eager mode, and the sentences of that time say so.
 IN_GRAPHS = networks(prints_in_loop=LOOP, prints_inside=INSIDE)
 ONE_NAME = networks(in_layers=TWO_NAMES, loops=TWO_NAMES, prints_in_loop=TWO_NAMES)
+EXPORTED = networks(
+    in_layers=TWO_NAMES,
+    loops=TWO_NAMES,
+    prints_in_loop=TWO_NAMES,
+    prints_inside="torch 2.2 exports no print()",
+    rows_by_data="before 2.6 torch exports no such shape, or compiles what comes behind it",
+)
 ONE_GRAPH = networks(**BREAKS)
 
 

@@ -9,7 +9,7 @@ from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW
-from suites.modes.forms import ONE_NAME, first_of, straight
+from suites.modes.forms import EXPORTED, first_of, straight
 from suites.modes.networks import (
     ANYWHERE,
     APIS,
@@ -87,7 +87,7 @@ def exported(net: Any, strict: bool = False) -> Any:
     kind=lambda row: st.sampled_from(FORWARDS),
     by=lambda row: BY,
     calls=lambda row: FEW,
-    form=lambda row: ONE_NAME,
+    form=lambda row: EXPORTED,
 )
 def forward(subject: Subject, path: str, kind: str, by: int, calls: int, form: Any, *, row: Any) -> None:
     seen: List[int] = []
@@ -118,7 +118,7 @@ def forward(subject: Subject, path: str, kind: str, by: int, calls: int, form: A
     ),
     witness={"path": "block", "kind": "forward", "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), form=ONE_NAME)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(FORWARDS), form=EXPORTED)
 def test_count(subject: Subject, path: str, kind: str, form: Any) -> None:
     seen: List[int] = []
     net = network(form)
@@ -146,7 +146,7 @@ def test_count(subject: Subject, path: str, kind: str, form: Any) -> None:
     ),
     witness={"kind": "forward", "by": 5, "form": straight},
 )
-@given(kind=st.sampled_from(FORWARDS), by=BY, form=ONE_NAME)
+@given(kind=st.sampled_from(FORWARDS), by=BY, form=EXPORTED)
 def test_strict_root(subject: Subject, kind: str, by: int, form: Any) -> None:
     net = network(form)
     hook(net, OWN, kind, by)
@@ -171,7 +171,7 @@ def test_strict_root(subject: Subject, kind: str, by: int, form: Any) -> None:
     wrong={"used": "used"},
     witness={"path": "block", "kind": "full_backward", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), by=BY, form=ONE_NAME)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(BACKWARDS), by=BY, form=EXPORTED)
 def test_backward(subject: Subject, path: str, kind: str, by: int, form: Any) -> None:
     seen: List[Any] = []
     net = network(form)
@@ -191,7 +191,7 @@ def test_backward(subject: Subject, path: str, kind: str, by: int, form: Any) ->
     wrong={"dropped": "dropped"},
     witness={"path": "block", "kind": "full_backward", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(INNER), kind=st.sampled_from(FULLS), by=BY, form=ONE_NAME)
+@given(path=st.sampled_from(INNER), kind=st.sampled_from(FULLS), by=BY, form=EXPORTED)
 def test_strict_full(subject: Subject, path: str, kind: str, by: int, form: Any) -> None:
     net = network(form)
     hook(net, path, kind, by)
@@ -221,7 +221,7 @@ def test_strict_full(subject: Subject, path: str, kind: str, by: int, form: Any)
     ),
     witness={"path": "block", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), by=BY, form=ONE_NAME)
+@given(path=st.sampled_from(ANYWHERE), by=BY, form=EXPORTED)
 def test_tensor(subject: Subject, path: str, by: int, form: Any) -> None:
     seen: List[Any] = []
     net = network(form)
@@ -248,7 +248,7 @@ def test_tensor(subject: Subject, path: str, by: int, form: Any) -> None:
     wrong={"dropped": "dropped"},
     witness={"kind": "forward", "by": 5, "calls": 1, "form": straight},
 )
-@given(kind=st.sampled_from(KINDS), by=BY, calls=FEW, form=ONE_NAME)
+@given(kind=st.sampled_from(KINDS), by=BY, calls=FEW, form=EXPORTED)
 def test_module(subject: Subject, kind: str, by: int, calls: int, form: Any) -> None:
     seen: List[int] = []
     program = exported(network(form))
@@ -275,7 +275,7 @@ def test_module(subject: Subject, kind: str, by: int, calls: int, form: Any) -> 
     ),
     witness={"path": "block", "kind": "forward", "by": 5, "form": straight},
 )
-@given(path=st.sampled_from(INNER), kind=st.sampled_from(KINDS), by=BY, form=ONE_NAME)
+@given(path=st.sampled_from(INNER), kind=st.sampled_from(KINDS), by=BY, form=EXPORTED)
 def test_inner(subject: Subject, path: str, kind: str, by: int, form: Any) -> None:
     seen: List[Any] = []
     program = exported(network(form))
@@ -298,7 +298,7 @@ def test_inner(subject: Subject, path: str, kind: str, by: int, form: Any) -> No
     wrong={"used": "used"},
     witness={"path": "block", "kind": "forward", "by": 5, "strict": False, "form": straight},
 )
-@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(KINDS), by=BY, strict=st.booleans(), form=ONE_NAME)
+@given(path=st.sampled_from(ANYWHERE), kind=st.sampled_from(KINDS), by=BY, strict=st.booleans(), form=EXPORTED)
 def test_late(subject: Subject, path: str, kind: str, by: int, strict: bool, form: Any) -> None:
     seen: List[Any] = []
     net = network(form)

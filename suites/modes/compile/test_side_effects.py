@@ -11,7 +11,7 @@ from fixtures.clause.clause import Reading, by_release, clause
 from fixtures.judge.subject import Subject
 from suites.hooking import raised
 from suites.modes.compile.networks import ANYWHERE, APIS, INNER, became, called, compiled, network
-from suites.modes.forms import ANY, IN_GRAPHS, first_of, scaled, straight
+from suites.modes.forms import ANY, IN_GRAPHS, INSIDE, LOOP, first_of, networks, scaled, straight
 from suites.modes.networks import BY, within
 from suites.modes.sources import COMPILE, EAGER
 
@@ -83,7 +83,13 @@ def test_keeps(subject: Subject, path: str, calls: int, form: Any) -> None:
     ),
     witness={"path": "first", "calls": 2, "form": straight},
 )
-@given(path=INNER, calls=st.integers(1, 3), form=IN_GRAPHS)
+@given(
+    path=INNER,
+    calls=st.integers(1, 3),
+    form=networks(
+        prints_in_loop=LOOP, prints_inside=INSIDE, in_layers="2.2 gives up a graph with this in a layer of torch.nn"
+    ),
+)
 def test_counts(subject: Subject, path: str, calls: int, form: Any) -> None:
     def count(module: Any, args: Any, output: Any) -> None:
         module.count += 1
