@@ -48,7 +48,7 @@ def test_registered(subject: Subject, plan: Plan) -> None:
 @clause(
     "optimizer.order.every",
     says="A global step hook is called in each step() of every optimizer, made before it or after it.",
-    where="its class calls super().__init__() and assigns no step",
+    where="its class calls super().__init__(), assigns or wraps no step",
     see=("optimizer.calls.instance", "optimizer.calls.super"),
     source=GLOBAL,
     asked="one callback for all optimizers in process log every update "

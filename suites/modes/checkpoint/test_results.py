@@ -37,7 +37,7 @@ def gradients(form: Any, reentrant: bool, path: str, kind: str, by: int) -> List
         "A pre-hook put on a last nn.Linear after checkpoint(use_reentrant=False) scales its weight.grad alone.",
         DIFFERS,
         asked="hook registered after forward before backward runs in checkpoint recompute gradient checkpointing",
-        where="trainable; the hook multiplies the input by a number",
+        where="own weight, makes the output; hook scales the input",
         needs=(FORMS, STOPS),
         about="register_forward_pre_hook",
         reentrant=False,
@@ -206,7 +206,7 @@ def test_reentrant_no_input(subject: Subject, path: str, rows: int, form: Any) -
 @clause(
     "modes.checkpoint.random",
     says="In backward() a pre-hook in checkpoint draws what it drew before; torch's generator stays as it was.",
-    where="the hook may raise in backward()",
+    where=("by torch's generator", "the hook may raise in backward()"),
     source='docs: torch.utils.checkpoint.checkpoint "stashing and restoring the RNG state during each checkpoint"',
     asked="noise dropout in hook differs when checkpoint recomputes rng state",
     needs=FORMS,

@@ -256,7 +256,7 @@ def test_autograd_changes(subject: Subject, by: int, form: Any) -> None:
 @clause(
     "modes.compile.autograd_undefined",
     says="With a full backward hook, a pass from one of a module's two outputs fails in compiled autograd.",
-    where="both need gradients, made of one tensor by own operations",
+    where="both are made of one tensor; forward is not compiled",
     source="measured",
     asked="compiled autograd add argument input must be tensor not nonetype two outputs",
     needs=AUTOGRAD,

@@ -98,8 +98,8 @@ def test_aot_global(subject: Subject, calls: int) -> None:
 
 @clause(
     "modes.compile.aot_inner",
-    says="A tensor hook added after the call to what a forward hook kept is given None as its gradient.",
-    where=("no output is it or its view; one graph", AOT),
+    says="After the call a tensor hook on what a forward hook kept is given None as gradient.",
+    where=("no input or output is it or its view; one graph", AOT),
     source=ISSUE + "91468",
     asked="register_hook on intermediate activation compiled gradient is none",
     level="observed",
@@ -130,8 +130,8 @@ def test_aot_inner(subject: Subject, by: int, form: Any) -> None:
 
 @clause(
     "modes.compile.aot_retain",
-    says="retain_grad() after the call on an activation that a forward hook kept leaves its .grad None.",
-    where=("no output is it or its view; one graph", AOT),
+    says="After the call retain_grad() on what a forward hook kept leaves its .grad None.",
+    where=("no input or output is it or its view; one graph", AOT),
     source=ISSUE + "91468",
     asked="retain_grad on activation torch compile grad is none",
     level="observed",
@@ -221,8 +221,8 @@ def test_thawed(subject: Subject, path: str, others: bool, of_input: bool, form:
 
 @clause(
     "modes.compile.aot_saved",
-    says="Around a compiled call saved_tensors_hooks see x * y * z packed as 3 tensors, not as 4.",
-    where=("real x, y, z differ, need gradients; one graph", AOT),
+    says="Around a compiled call saved_tensors_hooks see x * y * z packed as 3 tensors, not 4.",
+    where=("inputs x, y, z differ, need gradients; one graph", AOT),
     source="measured",
     asked="saved_tensors_hooks with torch compile number of packed tensors",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),

@@ -37,7 +37,7 @@ def graphs_of(net: Any) -> List[int]:
 @clause(
     "modes.compile.one_graph",
     says="A forward (pre-)hook on an inner module becomes a part of the one graph of a compiled module.",
-    where="tensor operations only; no number, gradient, shape by data",
+    where="pure tensor operations; no number, gradient, shape by data",
     source="measured",
     asked="does forward hook cause graph break torch compile",
     needs=COMPILE,
