@@ -277,6 +277,21 @@ CAUSES: Tuple[Cause, ...] = (
         ),
     ),
     Cause(
+        "a None is unpacked in compiled autograd",
+        ">=2.8",
+        reason="The retain_grad hook of an undefined gradient is called by a pointer that is null; not reported.",
+        ref="measured",
+        effect="error",
+        clauses=(
+            Deviating(
+                "modes.compile.autograd_none",
+                "A pass in compiled autograd that gives a retain_grad() tensor None ends the process: segmentation fault.",
+                name=DIES,
+                verdict="crashed",
+            ),
+        ),
+    ),
+    Cause(
         "a row is lost",
         ">=1.13",
         reason="Dense plus a sparse tensor of one expanded value, as sum() sends it back, adds nothing; not reported.",

@@ -1,5 +1,7 @@
 """What hooks for saved tensors do to the check of changes in place."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,7 +10,7 @@ from fixtures.draw.plans import FACTORS, NUMBERS
 from fixtures.judge.subject import Subject
 from fixtures.plan.grammar import Backward, MulInPlace, Plan
 from suites.saved.plans import ON_CPU_HOOK, pair, product, starts
-from suites.saved.sources import CHECKED, HAS, HAS_CPU
+from suites.saved.sources import CHECKED, HAS, HAS_CPU, NOTE
 from suites.shapes import SCALES
 
 
@@ -71,3 +73,36 @@ def test_copies(subject: Subject, plan: Plan) -> None:
     trace = subject.holds(plan)
     (pack,) = plan.steps[0].do
     assert trace.grads()[-1]["x1"] == 2 * plan.inputs[0].value * pack.by * starts(plan)[0]
+
+
+@clause(
+    "saved.check.apply",
+    says="For y = w * x, a pack hook that changes w by w.apply_(f) gives x a wrong gradient, with no error.",
+    where="on the CPU",
+    see="saved.pack.edits",
+    source=f'{NOTE} "will throw an error if the input to a pack hook is modified inplace"',
+    asked="pack hook apply_ map_ changes saved tensor silently wrong gradient no error",
+    level="observed",
+    docs="contradicts",
+    device="cpu",
+    needs=HAS,
+    value="wrong",
+    wrong={"it raises": "RuntimeError"},
+    witness={"w": 3, "by": 10},
+)
+@given(w=NUMBERS, by=FACTORS)
+def test_apply(subject: Subject, w: int, by: int) -> None:
+    import torch
+
+    def pack(kept: Any) -> Any:
+        return kept.apply_(lambda value: value * by)
+
+    x = torch.ones(1, requires_grad=True)
+    try:
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept):
+            y = torch.full((1,), float(w)) * x
+        y.backward()
+        found = "wrong" if x.grad.item() == w * by else x.grad.item()
+    except RuntimeError as error:
+        found = type(error).__name__
+    assert found == subject.value

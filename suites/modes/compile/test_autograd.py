@@ -225,6 +225,48 @@ def test_autograd_retain(subject: Subject, x: int, form: Any) -> None:
 
 
 @clause(
+    "modes.compile.autograd_none",
+    says="In compiled autograd the .grad of a retain_grad() tensor stays None where a Function returns None for it.",
+    where="forward ran in eager mode",
+    see="modes.compile.autograd_retain",
+    source="measured",
+    asked="segmentation fault compiled autograd retain_grad custom autograd.Function returns None for an input",
+    needs=AUTOGRAD,
+    about="retain_grad",
+    matters_if="retain_grad ?compiled",
+    readings=by_release(
+        "error",
+        ("2.8", "none", "None"),
+        "In compiled autograd the .grad of a retain_grad() tensor stays None where a Function returns None for it.",
+        ("", "refused", "RuntimeError"),
+        "A pass raises RuntimeError in compiled autograd where an activation keeps its gradient by retain_grad().",
+    ),
+    isolated=True,
+    witness={"x": 2},
+)
+@given(x=NUMBERS)
+def test_autograd_none(subject: Subject, x: int) -> None:
+    import torch
+
+    class First(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, first: Any, second: Any) -> Any:
+            return first * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * 2, None
+
+    torch.compiler.reset()
+    given = leaf([x])
+    kept = given * 3
+    kept.retain_grad()
+    y = First.apply(given * 2, kept)
+    error = in_compiled_autograd(lambda: y.sum().backward())
+    assert (str(kept.grad) if error == "none" else error) == subject.value
+
+
+@clause(
     "modes.compile.autograd_changes",
     says="A tensor hook that comes or goes between two passes in compiled autograd runs in those that it is there for.",
     source="measured",
