@@ -285,7 +285,7 @@ CAUSES: Tuple[Cause, ...] = (
         clauses=(
             Deviating(
                 "modes.compile.autograd_none",
-                "A pass in compiled autograd that gives a retain_grad() tensor None ends the process: segmentation fault.",
+                "A compiled autograd pass that gives a retain_grad() tensor None ends the process: segmentation fault.",
                 name=DIES,
                 verdict="crashed",
             ),
