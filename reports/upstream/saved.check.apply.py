@@ -8,10 +8,15 @@ See also: https://github.com/pytorch/pytorch/pull/62717
 
 import torch
 
+
+def pack(kept):
+    return kept.apply_(lambda value: value * 10)
+
+
 x = torch.ones(1, requires_grad=True)
 w = torch.full((1,), 3.0)
 try:
-    with torch.autograd.graph.saved_tensors_hooks(lambda kept: kept.apply_(lambda value: value * 10), lambda kept: kept):
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept):
         y = w * x
     y.backward()
     observed = x.grad.item()
