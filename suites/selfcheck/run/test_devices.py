@@ -13,7 +13,11 @@ import_suites()
 
 ROOT = Path(__file__).parents[3]
 #: What plays no plan: the stage of plans names its device in one place.
-DIRECT = sorted(one.id for one in CLAUSES.values() if not one.plays and one.id.partition(".")[0] not in ON_CPU)
+DIRECT = sorted(
+    one.id
+    for one in CLAUSES.values()
+    if not one.plays and one.device != "cpu" and one.id.partition(".")[0] not in ON_CPU
+)
 #: A few that do.
 PLAYING = ["output.values.any_form", "gradient.edits.expanded", "together.values.tensor"]
 #: Another default device is a torch function mode, and that alone changes these.

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 #: What needs a clone.
 LEFT_OUT = ("reports/installed", "reports/upstream", "reports/out", "suites/selfcheck", "suites/timing")
-LARGEST = 1_750_000  # some 1,400 bytes for a clause, and what the commands are
+LARGEST = 1_800_000  # some 1,400 bytes for a clause, and what the commands are
 BUILD = "from setuptools import build_meta; build_meta.build_wheel('dist')"
 RUN = ("run", "-n1", "--clauses=retain.asked", "--profile=recorded", "--examples=10")
 #: A user's project, in which everything that takes part in a run of ours raises.
