@@ -160,7 +160,7 @@ class TestRule:
 @pytest.mark.parametrize(
     ("mode", "plan"),
     [
-        ("contexts", Plan(*NET, (Forward(), Backward(retain_graph=False), Backward()))),  # create_graph is told so
+        ("contexts", Plan(*NET, (Forward(), Backward(retain_graph=False), Backward()))),  # also with create_graph
         ("parallel", Plan(Leaf("m1", "same"), (Input(2, leaf=False),), OUTLIVED)),  # a hook of the first wrapper runs
         ("functional", Plan(Chain("m0", (NET[0],), out=Pack("list", (0,))), NET[1], (Forward(),))),
     ],
