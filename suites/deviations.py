@@ -285,7 +285,7 @@ CAUSES: Tuple[Cause, ...] = (
         clauses=(
             Deviating(
                 "modes.compile.autograd_none",
-                "A compiled autograd pass that gives a retain_grad() tensor None ends the process: segmentation fault.",
+                "A compiled autograd pass in which a Function gives a retain_grad() tensor None ends the process: segfault.",
                 name=DIES,
                 verdict="crashed",
             ),

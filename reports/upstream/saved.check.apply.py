@@ -1,4 +1,4 @@
-"""A pack hook that changes its argument by apply_() raises nothing, and the gradient is wrong.
+"""A pack hook that changes its argument by apply_() raises nothing: the tensor of the caller is changed.
 
 Documentation: an error is thrown if the input of a pack hook is changed in place.
     https://docs.pytorch.org/docs/stable/notes/autograd.html#hooks-for-saved-tensors

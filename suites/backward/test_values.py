@@ -49,7 +49,7 @@ def test_full_given(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "backward.values.any_layout",
-    says="A gradient that a full or legacy backward hook returns may have any strides.",
+    says="A gradient that a full or legacy backward hook returns may be transposed, expanded or sliced.",
     where="operations of torch, not an autograd.Function, are given it",
     see="backward.returns.full_without_input",
     source="measured",

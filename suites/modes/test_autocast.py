@@ -275,7 +275,7 @@ def test_inside_hook(subject: Subject, way: str, inside: List[bool]) -> None:
 @clause(
     "modes.autocast.nested",
     says="After an autocast region inside a forward hook the dtype of the region around is in force again.",
-    where=("on the CPU, ended by the hook", "no weight is used in both"),
+    where=("on the CPU, ended by the hook", "no leaf is used in both"),
     source="measured",
     asked="autocast block inside a hook changes dtype of following layers",
     needs=(NEEDS, "torch.get_autocast_dtype"),

@@ -241,8 +241,8 @@ def test_comm_calls(subject: Subject, layers: int, size: int, passes: int, given
 
 @clause(
     "modes.distributed.no_sync",
-    says="In no_sync() no comm hook runs; the next pass, of all parameters, gives it the accumulated sum.",
-    where=("forward inside, earlier ones had a pass", "not static_graph"),
+    says="In no_sync() its comm hook does not run; the next forward and pass, of all parameters, give it the sum.",
+    where=("forward inside, each had a pass", "not static_graph"),
     source=(
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "gradients will be accumulated on module"',
         'docs: torch.nn.parallel.DistributedDataParallel.no_sync "The forward pass should be included inside"',

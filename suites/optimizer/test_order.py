@@ -47,7 +47,7 @@ def test_registered(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "optimizer.order.every",
-    says="A global step hook is called in each step() of every optimizer, made before it or after it.",
+    says="A global step hook is called in each full step() of any optimizer, made before or after it.",
     where="its class calls super().__init__(), assigns or wraps no step",
     see=("optimizer.calls.instance", "optimizer.calls.super"),
     source=GLOBAL,

@@ -148,8 +148,8 @@ def test_check(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "saved.one.edits",
-    says="SavedTensor.register_hooks raises RuntimeError where its pack hook changes values by an in-place method.",
-    where="not apply_, map_, map2_, nor on unsafe_chunk()",
+    says="SavedTensor.register_hooks raises RuntimeError where its pack hook changes its argument by an in-place method.",
+    where="no apply_, map_, map2_, no unsafe_ method",
     source=(f'{ONE_NOTE} "is called as soon as the pair is registered"', EDITED),
     asked="in place operation in pack hook of single saved tensor error modifying its input",
     level="implied",

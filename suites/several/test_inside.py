@@ -36,7 +36,7 @@ def calls(values: Sequence[int], inside: Sequence[bool]) -> List[Any]:
 
 @clause(
     "several.inside.fewer",
-    says="A multi-grad hook on two tensors loses the outer call if a pass through one runs between their gradients.",
+    says="A multi-grad hook on two leaves loses the outer call if one pass, through one, runs between their gradients.",
     where=('mode is "all"', "it runs after the hook saw one"),
     source=DOCS,
     asked="nested backward inside a hook and my callback for all gradients is never called",

@@ -90,8 +90,8 @@ def test_post_given(subject: Subject, program: StatePlan) -> None:
 
 @clause(
     "state.loaded.post_clears",
-    says="A load post-hook that clears both lists of keys lets a strict load succeed, whatever keys it is given.",
-    where=("it is on the module that is loaded", "all values fit"),
+    says="A load post-hook that clears both lists of keys lets a strict load of any names succeed.",
+    where=("it is on the module that is loaded", "all fit, none is quantized"),
     source=f'{LOAD_POST} "clearing out both missing and unexpected keys will avoid an error"',
     asked="ignore missing keys with strict=True clear incompatible_keys in load post hook",
     needs=NEED,

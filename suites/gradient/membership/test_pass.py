@@ -254,7 +254,7 @@ def test_registered_by_another(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "gradient.membership.upstream_at_once",
-    says="A tensor hook that a running one puts on a tensor nearer to the leaves is called in the same pass.",
+    says="A tensor hook that a running one puts on what its tensor was computed from is called in the same pass.",
     where="the pass reaches that tensor",
     see="gradient.asked.other_leaf",
     source="measured",

@@ -24,11 +24,11 @@ ENDS, GOES_ON = ["", "last"], ["block", "block.layer"]
 @each(
     Row(
         "modes.checkpoint.early_stop",
-        "With checkpoint(use_reentrant=False) forward hooks on the last layer run once, pre-hooks twice.",
+        "With checkpoint(use_reentrant=False) forward hooks on a last layer run once, pre-hooks twice.",
         (EARLY, "measured"),
         asked="forward hook not called again but pre hook called twice activation "
         "checkpointing use_reentrant False counts differ early stop",
-        where=("a trainable nn.Linear makes the output", "hooks only look"),
+        where=("a trainable nn.Linear makes the output", "hooks compute nothing"),
         needs=(FORMS, STOPS),
         paths=ENDS,
         stop=True,

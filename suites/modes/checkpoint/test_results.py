@@ -34,10 +34,10 @@ def gradients(form: Any, reentrant: bool, path: str, kind: str, by: int) -> List
 @each(
     Row(
         "modes.checkpoint.late",
-        "A pre-hook put on a last nn.Linear after checkpoint(use_reentrant=False) scales its weight.grad alone.",
+        "A pre-hook put on a last nn.Linear after checkpoint(use_reentrant=False) scales only its weight.grad.",
         DIFFERS,
         asked="hook registered after forward before backward runs in checkpoint recompute gradient checkpointing",
-        where="own weight, makes the output; hook scales the input",
+        where="own weight, makes the output; hook scales by a number",
         needs=(FORMS, STOPS),
         about="register_forward_pre_hook",
         reentrant=False,
@@ -206,7 +206,7 @@ def test_reentrant_no_input(subject: Subject, path: str, rows: int, form: Any) -
 @clause(
     "modes.checkpoint.random",
     says="In backward() a pre-hook in checkpoint draws what it drew before; torch's generator stays as it was.",
-    where=("by torch's generator", "the hook may raise in backward()"),
+    where=("by torch's generator, in any grad mode", "it may raise"),
     source='docs: torch.utils.checkpoint.checkpoint "stashing and restoring the RNG state during each checkpoint"',
     asked="noise dropout in hook differs when checkpoint recomputes rng state",
     needs=FORMS,

@@ -227,7 +227,7 @@ def test_autograd_retain(subject: Subject, x: int, form: Any) -> None:
 @clause(
     "modes.compile.autograd_none",
     says="In compiled autograd the .grad of a retain_grad() tensor stays None where a Function returns None for it.",
-    where="forward ran in eager mode",
+    where=("forward in eager mode", "a non-leaf of one use"),
     see="modes.compile.autograd_retain",
     source="measured",
     asked="segmentation fault compiled autograd retain_grad custom autograd.Function returns None for an input",
@@ -297,8 +297,8 @@ def test_autograd_changes(subject: Subject, by: int, form: Any) -> None:
 
 @clause(
     "modes.compile.autograd_undefined",
-    says="With a full backward hook, a pass from one of a module's two outputs fails in compiled autograd.",
-    where="both are made of one tensor; forward is not compiled",
+    says="With a full backward hook, a pass from one of two outputs fails in compiled autograd.",
+    where="two differentiable operations on one tensor make them; eager forward",
     source="measured",
     asked="compiled autograd add argument input must be tensor not nonetype two outputs",
     needs=AUTOGRAD,

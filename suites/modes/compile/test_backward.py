@@ -99,7 +99,7 @@ def test_aot_global(subject: Subject, calls: int) -> None:
 @clause(
     "modes.compile.aot_inner",
     says="After the call a tensor hook on what a forward hook kept is given None as gradient.",
-    where=("no input or output is it or its view; one graph", AOT),
+    where=("no memory shared with input or output; one graph", AOT),
     source=ISSUE + "91468",
     asked="register_hook on intermediate activation compiled gradient is none",
     level="observed",
@@ -222,7 +222,7 @@ def test_thawed(subject: Subject, path: str, others: bool, of_input: bool, form:
 @clause(
     "modes.compile.aot_saved",
     says="Around a compiled call saved_tensors_hooks see x * y * z packed as 3 tensors, not 4.",
-    where=("inputs x, y, z differ, need gradients; one graph", AOT),
+    where=("real x, y, z differ, need gradients; one graph", AOT),
     source="measured",
     asked="saved_tensors_hooks with torch compile number of packed tensors",
     needs=(COMPILE, "torch.autograd.graph.saved_tensors_hooks"),

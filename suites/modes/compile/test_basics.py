@@ -48,7 +48,7 @@ def input_plus_one(module: Any, args: Any) -> Any:
         f'{PAGE} "If you install hooks before calling"',
         asked="does register_forward_hook work with torch.compile if i add it before",
         needs=COMPILE,
-        where=("no os.environ, iterator, random", EAGER),
+        where=("it computes from its arguments alone", EAGER),
         see=("modes.compile.prepended", "modes.compile.instance", "modes.compile.sequential", "modes.compile.keeps"),
         kinds=["forward_pre", "forward"],
         about=APIS[:2],

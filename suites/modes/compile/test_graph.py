@@ -36,8 +36,8 @@ def graphs_of(net: Any) -> List[int]:
 
 @clause(
     "modes.compile.one_graph",
-    says="A forward (pre-)hook on an inner module becomes a part of the one graph of a compiled module.",
-    where="pure tensor operations; no number, gradient, shape by data",
+    says="A forward (pre-)hook that scales, on an inner module, becomes part of the one graph of a compiled module.",
+    where="by a number; the network is one graph without it",
     source="measured",
     asked="does forward hook cause graph break torch compile",
     needs=COMPILE,
