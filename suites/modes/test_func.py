@@ -222,7 +222,7 @@ def test_grad_full(subject: Subject, path: str, kind: str, way: str, form: Any) 
 @clause(
     "modes.func.grad_tensor",
     says="In torch.func.grad and vjp a tensor hook on an activation made of their input is called, its result used.",
-    where=("a forward hook registers it", "no vmap, jvp inside"),
+    where=("a forward hook registers it", "no transform inside"),
     source="measured",
     asked="capture or change gradient of activation inside torch.func.grad vjp with output.register_hook",
     needs="torch.func.grad",

@@ -60,9 +60,9 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
     ),
     Row(
         "programs.same.everywhere",
-        "A hook of all modules does for those of a net what it does registered on each.",
+        "For a net's modules a global hook does what it does registered on each.",
         f"{NOTE}",
-        where=("no other hooks; it calls no module", "no TransformerEncoderLayer in eval()"),
+        where=("no other hooks; it calls no module", "no lazy module or TransformerEncoderLayer in eval()"),
         asked="register_module_forward_hook global hook is the same as a hook on every module",
         about=("register_module_forward_hook", "register_module_full_backward_hook"),
         needs=(NEEDED, "torch.nn.modules.module.register_module_full_backward_hook"),

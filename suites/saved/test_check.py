@@ -78,7 +78,7 @@ def test_copies(subject: Subject, plan: Plan) -> None:
 @clause(
     "saved.check.apply",
     says="For y = w * x, a pack hook that changes w by w.apply_(f) meets no error, and x gets f(w) as gradient.",
-    where=("on the CPU", "it returns w; w needs no gradient"),
+    where=("real, on the CPU", "it returns w; w needs no gradient"),
     see="saved.pack.edits",
     source=f'{NOTE} "will throw an error if the input to a pack hook is modified inplace"',
     asked="pack hook apply_ map_ changes saved tensor silently wrong gradient no error",

@@ -148,7 +148,7 @@ def test_check(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "saved.one.edits",
-    says="SavedTensor.register_hooks raises RuntimeError where its pack hook changes its argument by an in-place method.",
+    says="SavedTensor.register_hooks raises RuntimeError if its pack hook changes values of its argument by a method.",
     where="no apply_, map_, map2_, no unsafe_ method",
     source=(f'{ONE_NOTE} "is called as soon as the pair is registered"', EDITED),
     asked="in place operation in pack hook of single saved tensor error modifying its input",

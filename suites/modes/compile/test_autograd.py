@@ -297,8 +297,8 @@ def test_autograd_changes(subject: Subject, by: int, form: Any) -> None:
 
 @clause(
     "modes.compile.autograd_undefined",
-    says="With a full backward hook, a pass from one of two outputs fails in compiled autograd.",
-    where="two differentiable operations on one tensor make them; eager forward",
+    says="With a full backward hook a pass from one of its module's two outputs fails in compiled autograd.",
+    where="one tensor, two differentiable operations; eager forward",
     source="measured",
     asked="compiled autograd add argument input must be tensor not nonetype two outputs",
     needs=AUTOGRAD,

@@ -99,7 +99,7 @@ def test_aot_global(subject: Subject, calls: int) -> None:
 @clause(
     "modes.compile.aot_inner",
     says="After the call a tensor hook on what a forward hook kept is given None as gradient.",
-    where=("no memory shared with input or output; one graph", AOT),
+    where=("it shares no memory; one graph", AOT),
     source=ISSUE + "91468",
     asked="register_hook on intermediate activation compiled gradient is none",
     level="observed",

@@ -154,7 +154,7 @@ def test_nothing(subject: Subject, plan: Plan) -> None:
 
 @clause(
     "saved.pack.edits",
-    says="A pack hook that changes its argument by an in-place method makes the operation raise RuntimeError.",
+    says="A pack hook that changes its argument's values by an in-place method makes the operation raise RuntimeError.",
     where="no apply_, map_, map2_, and no unsafe_ method",
     source=(f'{NOTE} "will throw an error if the input to a pack hook is modified inplace"', EDITED),
     asked="A saved tensor pack hook is modifying its input in place quantize activation inplace",
