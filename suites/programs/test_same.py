@@ -62,7 +62,7 @@ BOTH = (*AROUND_FORWARD, "register_full_backward_hook", "register_full_backward_
         "programs.same.everywhere",
         "For a net's modules a global hook does what it does registered on each.",
         f"{NOTE}",
-        where=("no other hooks; it calls no module", "no lazy module or TransformerEncoderLayer in eval()"),
+        where=("no other hooks; it calls no layer", "no lazy layer, TransformerEncoderLayer in eval()"),
         asked="register_module_forward_hook global hook is the same as a hook on every module",
         about=("register_module_forward_hook", "register_module_full_backward_hook"),
         needs=(NEEDED, "torch.nn.modules.module.register_module_full_backward_hook"),
