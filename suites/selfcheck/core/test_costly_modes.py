@@ -74,7 +74,7 @@ def tried(clause: Clause) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", sorted(name for name, clause in CLAUSES.items() if clause.costly))
 def test_a_clause_that_compiles_is_tried_with_few_examples_that_differ(name: str) -> None:
-    clause, most = CLAUSES[name], 2 + settings().max_examples // DEAR
+    clause, most = CLAUSES[name], settings().max_examples // DEAR
     drawn, found = drawn_of(clause, 100, True), tried(clause)
     assert len(found) <= most <= 8
     for argument in clause.arguments:
