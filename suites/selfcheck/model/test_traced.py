@@ -25,7 +25,7 @@ TRACING = ("only while tracing", "recorded")
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks are Dynamo's, whatever compiles its graphs."""
-    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="aot_eager"))
 
 
 def both() -> Any:
