@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from fixtures.hooked import causes
+from fixtures.hooked import causes, records
 from fixtures.run import model, said
+from reports.data.strict import SCHEMAS, BadInput, validate
 from reports.data.verdicts import read_table
 from reports.installed.model import hooks_as_in_eager
 
@@ -30,6 +31,12 @@ def plain():
     layer = nn.Linear(4, 4)
     layer.register_forward_hook(lambda *_: None)
     return layer, torch.ones(2, 4)
+
+def bare():
+    return nn.Linear(4, 4), torch.ones(2, 4)
+
+def fails(layer, args, kwargs):
+    raise ValueError("never")
 
 def step(layer, args, kwargs):
     return layer(*args)
@@ -74,6 +81,23 @@ def test_the_forms_say_the_same(file: Path, capsys: pytest.CaptureFixture[str]) 
     assert "- [eager] never: layers.*.self_attn.out_proj (2): forward" in capsys.readouterr().out
 
 
+def test_the_json_fits_its_schema_which_is_closed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ways = "eager,no_grad,copy,networks_of_a_user:fails"
+    for name in ("attention", "plain", "bare"):
+        assert model.model([f"{file.name}:{name}", "--run", ways, "--format", "json"]) in (0, 1, 2)
+        found = json.loads(capsys.readouterr().out)
+        validate(found, "model.schema.json", file, "")
+        assert found["cannot_be_told"]
+    with pytest.raises(BadInput, match="unknown key 'colour'"):
+        validate({**found, "colour": "red"}, "model.schema.json", file, "")
+    for key in found:
+        with pytest.raises(BadInput, match="has no key"):
+            validate({name: found[name] for name in found if name != key}, "model.schema.json", file, "")
+    kinds = json.loads((SCHEMAS / "model.schema.json").read_text("utf-8"))["$defs"]["kind"]["enum"]
+    others = (records.TENSOR, records.POST, records.RETAIN, records.MULTI, records.SAVED)
+    assert kinds == [*records.OF_MODULES, *others, "parameter"]
+
+
 def test_a_way_of_ones_own_and_nothing_to_say(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = "networks_of_a_user:step"
     assert model.model([f"{file.name}:plain", "--run", f"eager,no_grad,{own}"]) == 0
@@ -86,9 +110,9 @@ REFUSED = {
     "nowhere:made": "there is no module nowhere here; run it where the package is, or name a file",
     "{file}": "{file} has several functions: name one, {file}:attention; it returns the model with your hooks, and its "
     "inputs",
-    "{file}:none": "{file} has no function none; it has attention, plain, breaks, wrong",
+    "{file}:none": "{file} has no function none; it has attention, plain, bare, breaks, wrong",
     "{file}:breaks": "{file}:breaks raises TypeError: linear(): argument 'input' (position 1) must be Tensor, not int "
-    "({file}:21)",
+    "({file}:27)",
     "{file}:wrong": "{file}:wrong must return (model, args), (model, args, kwargs) or (model, args, kwargs, loss), "
     "with a torch.nn.Module first; it returned Linear",
 }
