@@ -285,7 +285,7 @@ CAUSES: Tuple[Cause, ...] = (
         clauses=(
             Deviating(
                 "modes.compile.autograd_none",
-                "A compiled autograd pass in which a Function gives a retain_grad() tensor None ends the process: segfault.",
+                "Where a Function gives a retain_grad() tensor None, a compiled autograd pass ends the process.",
                 name=DIES,
                 verdict="crashed",
             ),
