@@ -54,6 +54,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(model, "said", lambda *_: {})
     (tmp_path / "nets_for_a_script.py").write_text(NETS, "utf-8")
 
 

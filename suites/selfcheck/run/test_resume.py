@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.run import files, isolate, watch
+from fixtures.run import files, isolate, system, watch
 from fixtures.run.progress import Progress
 from suites.selfcheck.tiny_suites import Tiny
 
@@ -168,9 +168,11 @@ def test_the_lock_of_a_file_that_was_removed_keeps_nobody_away(tmp_path: Path) -
 
 
 def test_a_crash_of_any_system_is_a_crash() -> None:
-    assert [watch.crashed(status) for status in (-11, 0xC0000005, 0xC0000409, 0, 1, 5, 255)] == [True] * 3 + [False] * 4
-    assert watch.how(0xC0000005) == "exit status 0xc0000005"
-    assert watch.how(-11) == "SIGSEGV"
+    assert [system.crashed(status) for status in (-11, 0xC0000005, 0xC0000409, 0, 1, 5, 255)] == [True] * 3 + [
+        False
+    ] * 4
+    assert system.how(0xC0000005) == "exit status 0xc0000005"
+    assert system.how(-11) == "SIGSEGV"
     assert isolate.stacks() is None
 
 
