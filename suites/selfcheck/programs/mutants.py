@@ -60,8 +60,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "a parameter's hooks see each pass twice": (
         "calls.gradients",
-        "            grad = result_of(hook, grad)\n        return grad",
-        "            grad = result_of(hook, result_of(hook, grad))\n        return grad",
+        "grad = result_of(hook, grad)\n",
+        "grad = result_of(hook, result_of(hook, grad))\n",
     ),
     "hooks of a step come behind it": (
         "calls.loop",
