@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from fixtures.clause.clause import clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
-from suites.handles.written.doors import DOORS, OF_GRADIENT, OF_OUTPUT, UNSEEN, ends, goes_on, here
+from suites.handles.written.ways import OF_GRADIENTS, UNSEEN, ends
+from suites.hooking import echo
 
-FORWARD, TENSOR = "register_forward_hook", "register_hook"
-FULL, MULTI = "register_full_backward_hook", "register_multi_grad_hook"
+FORWARD, TENSOR, LEGACY = "register_forward_hook", "register_hook", "register_backward_hook"
+FULL, SEVERAL = "register_full_backward_hook", "register_multi_grad_hook"
 
 
 def forms(ran: List[Any]) -> Dict[str, Callable[..., Any]]:
@@ -42,50 +43,46 @@ def forms(ran: List[Any]) -> Dict[str, Callable[..., Any]]:
     }
 
 
-def quietly(action: Callable[[], Any]) -> Any:
+def quietly(action: Callable[..., Any], *given: Any) -> Any:
     """What an action gives, without the warning that a coroutine was never awaited."""
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return action()
+        return action(*given)
 
 
 FORMS = st.sampled_from(sorted(forms([])))
 
 
-@each(
-    Row(
-        "handles.written.never_runs",
-        "Torch does not run the body of a hook that is a generator, an `async def` or a @contextmanager function.",
-        "measured",
-        asked="async def hook or hook with yield never executes coroutine was never awaited callback body not run",
-        about=(FORWARD, TENSOR, FULL, MULTI),
-        doors=tuple(DOORS),
-        value=0,
-        wrong={"runs": 1},
-        witness={"form": "generator"},
-    ),
-    form=lambda row: FORMS,
+@clause(
+    "handles.written.never_runs",
+    says="Torch does not run the body of a hook that is a generator, an `async def` or a @contextmanager function.",
+    source="measured",
+    asked="async def hook or hook with yield never executes coroutine was never awaited callback body not run",
+    about=(FORWARD, TENSOR, FULL, SEVERAL),
+    value=0,
+    wrong={"runs": 1},
+    witness={"form": "generator"},
 )
-def never_runs(subject: Subject, form: str, *, row: Any) -> None:
-    found = {}
-    for name in here(row.doors):
-        ran: List[Any] = []
-        assert quietly(lambda name=name, ran=ran: ends(name, forms(ran)[form])) != "refused"
-        found[name] = len(ran)
-    assert found == dict.fromkeys(found, subject.value)
+@given(form=FORMS)
+def test_never_runs(subject: Subject, form: str) -> None:
+    ran: List[Any] = []
+    found = quietly(ends, forms(ran)[form])
+    assert found["forward"] == "goes on"
+    assert "refused" not in found.values()
+    assert len(ran) == subject.value * len(found)
 
 
 @each(
     Row(
         "handles.written.never_silent",
-        "A multi-grad, step post-, state_dict pre- or load pre-hook with `yield` or `async` does nothing: no error.",
+        "A multi-grad, step post- or state_dict pre-hook with `yield` or `async` does nothing, and no error comes.",
         "measured",
         asked="multi grad hook async def silently does nothing no error step post hook generator",
         needs="torch.autograd.graph.register_multi_grad_hook",
-        about=(MULTI, "register_step_post_hook", "register_state_dict_pre_hook"),
-        doors=UNSEEN,
+        about=(SEVERAL, "register_step_post_hook", "register_state_dict_pre_hook"),
+        names=UNSEEN,
         value="goes on",
         wrong={"refused": "TypeError"},
         witness={"form": "generator"},
@@ -95,8 +92,8 @@ def never_runs(subject: Subject, form: str, *, row: Any) -> None:
         "A tensor, node or backward hook that is a generator function or an `async def` ends backward() in an error.",
         "measured",
         asked="backward hook async def TypeError expected Variable but hook returned coroutine generator",
-        about=(TENSOR, FULL, "register_full_backward_pre_hook", "register_backward_hook"),
-        doors=(*OF_GRADIENT, "accumulated"),
+        about=(TENSOR, FULL, "register_full_backward_pre_hook", LEGACY),
+        names=OF_GRADIENTS,
         value="TypeError",
         wrong={"ignored": "goes on"},
         witness={"form": "generator"},
@@ -104,7 +101,8 @@ def never_runs(subject: Subject, form: str, *, row: Any) -> None:
     form=lambda row: FORMS,
 )
 def ends_so(subject: Subject, form: str, *, row: Any) -> None:
-    found = {name: quietly(lambda name=name: ends(name, forms([])[form])) for name in here(row.doors)}
+    found = quietly(ends, forms([])[form], row.names)
+    assert found
     assert found == dict.fromkeys(found, subject.value)
 
 
@@ -113,17 +111,18 @@ def ends_so(subject: Subject, form: str, *, row: Any) -> None:
     says="A module whose forward hook is an `async def` returns a coroutine, and with a `yield` in it a generator.",
     source="measured",
     asked="module returns coroutine or generator object instead of tensor after forward hook",
-    about=(FORWARD, "register_module_forward_hook"),
+    about=FORWARD,
     device="none",
-    value=True,
-    wrong={"own output": False},
+    value="the hook's",
+    wrong={"forward's": "forward's"},
     witness={"form": "coroutine"},
 )
 @given(form=FORMS)
 def test_never_output(subject: Subject, form: str) -> None:
-    for name in OF_OUTPUT:
-        found = quietly(lambda name=name: type(goes_on(name, forms([])[form])[0]).__name__)
-        assert found == (form if subject.value else "int")
+    module = echo()
+    module.register_forward_hook(forms([])[form])
+    found = quietly(lambda: type(module(1)).__name__)
+    assert found == (form if subject.value == "the hook's" else "tuple")
 
 
 @clause(
@@ -133,7 +132,7 @@ def test_never_output(subject: Subject, form: str) -> None:
     see="input.returns.checked_at_the_call",
     source="measured",
     asked="hook takes 1 positional argument but 3 were given TypeError missing required positional argument",
-    about=(FORWARD, TENSOR, FULL, MULTI, "register_step_pre_hook"),
+    about=(FORWARD, TENSOR, FULL, SEVERAL, "register_step_pre_hook"),
     value="TypeError",
     wrong={"checked when it is registered": "refused"},
     witness={"more": False},
@@ -146,6 +145,6 @@ def test_parameters(subject: Subject, more: bool) -> None:
     def many(*given: Any, missing: Any) -> None:
         pass
 
-    doors = here([name for name in DOORS if name not in ("pack", "unpack")])
-    found = {name: ends(name, many if more else few) for name in doors}
+    found = ends(many if more else few)
+    assert found["forward"] == subject.value
     assert found == dict.fromkeys(found, subject.value)
