@@ -13,6 +13,11 @@ HOOKS_CLEARED = UsualCause(
     program="hooks-cleared.py",
     instead="register them again; in a library remove only what you registered, by its handles",
 )
+NEVER_RUNS = UsualCause(
+    "the hook has a `yield` in it, or is an `async def`: it returns at once, without running",
+    "handles.written.never_runs",
+    instead="write it as a plain function",
+)
 
 CIRCUMSTANCES = (
     Symptom(
@@ -178,6 +183,7 @@ CIRCUMSTANCES = (
             UsualCause("a tensor hook is given the gradient alone", "gradient.errors.arity"),
             UsualCause("a backward hook is given module, grad_input, grad_output", "backward.given.full_line"),
             UsualCause("a with_kwargs hook was removed in the same call", "handles.removal.keywords_go_first"),
+            UsualCause("nothing is checked where a hook is registered", "handles.written.parameters"),
         ),
         also="TypeError takes positional arguments but were given missing required argument signature "
         "parameters self bound method",
@@ -211,9 +217,13 @@ CIRCUMSTANCES = (
         "a gradient is None or zero since I registered a hook",
         (
             UsualCause(
-                "the hook returns a value by accident, as a lambda with setdefault, pop or := does: that is the "
-                "output then",
-                program="value-by-accident.py",
+                "a lambda returns what it keeps, as := does: a detached output is the output then",
+                "handles.written.detached_output",
+                instead="write it with def, and return nothing",
+            ),
+            UsualCause(
+                "a lambda with setdefault returns the first output, each time",
+                "handles.written.setdefault_output",
                 instead="write it with def, and return nothing",
             ),
             UsualCause("a forward hook returns output.detach() or a new tensor", "output.replacement.value_replaces"),
