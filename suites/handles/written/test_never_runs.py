@@ -58,6 +58,7 @@ FORMS = st.sampled_from(sorted(forms([])))
 @clause(
     "handles.written.never_runs",
     says="Torch does not run the body of a hook that is a generator, an `async def` or a @contextmanager function.",
+    where="nothing iterates over what the hook returns",
     source="measured",
     asked="async def hook or hook with yield never executes coroutine was never awaited callback body not run",
     about=(FORWARD, TENSOR, FULL, SEVERAL),
@@ -89,7 +90,7 @@ def test_never_runs(subject: Subject, form: str) -> None:
     ),
     Row(
         "handles.written.never_gradient",
-        "A tensor, node or backward hook that is a generator function or an `async def` ends backward() in an error.",
+        "A tensor, node or module backward hook that is a generator or an `async def` ends backward() in an error.",
         "measured",
         asked="backward hook async def TypeError expected Variable but hook returned coroutine generator",
         about=(TENSOR, FULL, "register_full_backward_pre_hook", LEGACY),
@@ -108,7 +109,8 @@ def ends_so(subject: Subject, form: str, *, row: Any) -> None:
 
 @clause(
     "handles.written.never_output",
-    says="A module whose forward hook is an `async def` returns a coroutine, and with a `yield` in it a generator.",
+    says="A module with an `async def` as forward hook returns a coroutine, with a generator function a generator.",
+    where="the `async def` has no `yield` in it",
     source="measured",
     asked="module returns coroutine or generator object instead of tensor after forward hook",
     about=FORWARD,
@@ -128,7 +130,7 @@ def test_never_output(subject: Subject, form: str) -> None:
 @clause(
     "handles.written.parameters",
     says="A hook with too few or too many parameters can be registered; TypeError comes where it is called.",
-    where="it is no pack or unpack hook",
+    where="it is no pack, unpack or comm hook",
     see="input.returns.checked_at_the_call",
     source="measured",
     asked="hook takes 1 positional argument but 3 were given TypeError missing required positional argument",

@@ -73,7 +73,7 @@ def first_call(subject: Subject, values: List[int], *, row: Any) -> None:
     ),
     Row(
         "handles.written.setdefault_grad_input",
-        "A full backward hook that returns kept.setdefault(0, grad_input) replaces later gradients by the first.",
+        "A full backward hook that returns kept.setdefault(0, grad_input) gives later inputs the first one's gradients.",
         "measured",
         where="all have one shape and dtype",
         asked="backward hook lambda setdefault grad_input same every step stored gradient",
@@ -107,6 +107,7 @@ def first_gradient(subject: Subject, values: List[int], *, row: Any) -> None:
         "handles.written.pop_output",
         "A forward hook that returns kept.pop() replaces the output by what it takes out of the list.",
         "measured",
+        where="that is not None",
         asked="lambda hook pops from stack list module output replaced by popped item",
         about=FORWARD,
         device="none",
@@ -119,7 +120,7 @@ def first_gradient(subject: Subject, values: List[int], *, row: Any) -> None:
         "handles.written.pop_gradient",
         "A tensor hook that returns kept.pop() replaces the gradient by the tensor that it takes out of the list.",
         "measured",
-        where="it has the shape and dtype of the gradient",
+        where="it has the shape, dtype and device of the gradient",
         asked="register_hook lambda activations.pop() gradient wrong no error backward stack pop",
         about=TENSOR,
         kind="tensor",
@@ -147,8 +148,8 @@ def popped(subject: Subject, kept: List[int], *, row: Any) -> None:
 
 @clause(
     "handles.written.looks_only",
-    says="A hook that is a lambda of print(...) or kept.append(...) returns None, so it replaces nothing.",
-    where="it is no pack or unpack hook",
+    says="A hook that is a lambda of print(...) or of the append(...) of a list returns None, so it replaces nothing.",
+    where="it is no pack, unpack or comm hook",
     source="measured",
     asked="is lambda with append or print safe as hook does it change output or gradient",
     about=(FORWARD, PRE, TENSOR, FULL, FULL_PRE, LEGACY),
