@@ -73,7 +73,7 @@ def first_call(subject: Subject, values: List[int], *, row: Any) -> None:
     ),
     Row(
         "handles.written.setdefault_grad_input",
-        "A full backward hook that returns kept.setdefault(0, grad_input) gives later inputs the first one's gradients.",
+        "A full backward hook that returns kept.setdefault(0, grad_input) gives later inputs the first's gradients.",
         "measured",
         where="all have one shape and dtype",
         asked="backward hook lambda setdefault grad_input same every step stored gradient",
