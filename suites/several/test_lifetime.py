@@ -18,7 +18,6 @@ ABOUT = "register_multi_grad_hook"
 #: What holds the leaves, and the gradients of passes that are not complete.
 CODE = 'code: torch/autograd/graph.py "grad_fns = list(map(_get_grad_fn_or_grad_acc, tensors))"'
 BUFFER = 'code: torch/autograd/graph.py "buffer[id][idx] = grad"'
-BY_HANDLE = "keep the handle, and remove the hook when it is not needed any more."
 
 
 def register(tensors: List[Any], hook: Any, **options: Any) -> Any:
@@ -33,7 +32,6 @@ def register(tensors: List[Any], hook: Any, **options: Any) -> Any:
     where="the hook is not removed",
     source=CODE,
     asked="register_multi_grad_hook memory leak parameters of deleted model stay on the gpu gc.collect does not help",
-    instead=BY_HANDLE,
     effect="silent",
     needs=HAS_ALL,
     value="never",
@@ -67,7 +65,6 @@ def test_leaf(subject: Subject, leaves: int, more: bool, passed: bool) -> None:
     see="several.root.alone",
     source=BUFFER,
     asked="memory grows with every backward register_multi_grad_hook on the loss or output, no error, gradients kept",
-    instead="use y.register_hook, which is called there and keeps nothing.",
     effect="silent",
     needs=HAS_ALL,
     value="each",
@@ -96,7 +93,6 @@ def test_root(subject: Subject, passes: int, twice: bool) -> None:
         BUFFER,
         where="until it is removed",
         asked="multi grad hook raised an exception and memory of gradients is never released out of memory after retry",
-        instead=BY_HANDLE,
         effect="silent",
         needs=HAS_ALL,
         value=True,
@@ -111,7 +107,6 @@ def test_root(subject: Subject, passes: int, twice: bool) -> None:
         BUFFER,
         where="until it is removed",
         asked="backward failed with an error then retried, gradients of the failed pass are never freed",
-        instead=BY_HANDLE,
         effect="silent",
         needs=HAS_ALL,
         value=True,
