@@ -4,6 +4,8 @@ from typing import Any, Callable, List, Sequence, Tuple, Type
 
 from hypothesis import strategies as st
 
+from fixtures.stages.make import make
+
 #: How many of a thing.
 FEW, UP_TO_TWO, UP_TO_THREE = st.integers(1, 4), st.integers(0, 2), st.integers(0, 3)
 #: The same, not so many: for what takes longer.
@@ -75,3 +77,33 @@ def at_once(work: Callable[..., Any], arguments: Sequence[Tuple[Any, ...]]) -> N
         thread.start()
     for thread in threads:
         thread.join()
+
+
+class Holds:
+    """A hook that does nothing, and refers to some objects."""
+
+    def __init__(self, *held: Any) -> None:
+        self.held = held
+
+    def __call__(self, *given: Any) -> None:
+        return None
+
+
+def fates(made: Callable[[], Sequence[Any]]) -> List[str]:
+    """When the objects that `made` returns are gone, held by nobody here: "at once", "by the collector" or "never"."""
+    import gc
+    import weakref
+
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        watched = [weakref.ref(one) for one in made()]
+        # The engine may keep the last node of a pass until it has other work, as it does in torch 1.4 and 1.5.
+        make.ones((), requires_grad=True).backward()
+        at_once = [seen() is None for seen in watched]
+        gc.collect()
+        late = ["never" if seen() is not None else "by the collector" for seen in watched]
+        return ["at once" if gone else other for gone, other in zip(at_once, late)]
+    finally:
+        if collects:
+            gc.enable()

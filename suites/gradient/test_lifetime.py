@@ -6,9 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause.clause import by_release, clause
+from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from fixtures.stages.make import make
+from suites.gradient.nodes.sources import HAS_PRE
 from suites.gradient.sources import REMOVES
+from suites.hooking import Holds, fates
 from suites.names import POST_ACCUMULATE
 from suites.tensors import leaf
 
@@ -263,6 +266,7 @@ def test_create_graph_cycle(subject: Subject) -> None:
     "gradient.lifetime.post_accumulate_cycle",
     says="gc.collect() does not free a post-accumulate hook that refers to its leaf, until it is removed.",
     where="nothing else holds the hook",
+    see="gradient.lifetime.post_accumulate_owner",
     source="measured",
     asked="optimizer in backward callback closes over parameter memory "
     "leak never garbage collected register_post_accumulate_grad_hook",
@@ -285,3 +289,90 @@ def test_post_accumulate_cycle(subject: Subject) -> None:
         freed.append(seen() is None)
         handle.remove()
     assert freed == subject.value
+
+
+class Trainer:
+    """A module, its optimizer, and a method that can be a hook."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self.module = make.Linear(1, 1)
+        self.optimizer = torch.optim.SGD(self.module.parameters(), lr=1.0)
+
+    def hook(self, parameter: Any) -> None:
+        return None
+
+
+@clause(
+    "gradient.lifetime.post_accumulate_owner",
+    says="A parameter whose post-accumulate hook refers to its module or optimizer is never freed.",
+    where="the hook is not removed",
+    see="gradient.lifetime.post_accumulate_cycle",
+    source="measured",
+    asked="optimizer step in backward memory leak deleted model stays on gpu, hook is a bound method of the trainer",
+    effect="silent",
+    needs=POST_ACCUMULATE,
+    value="never",
+    wrong={"at once": "at once", "by the collector": "by the collector"},
+    witness={"refers": "module", "passed": False},
+)
+@given(refers=st.sampled_from(["module", "optimizer", "method"]), passed=st.booleans())
+def test_post_accumulate_owner(subject: Subject, refers: str, passed: bool) -> None:
+    handles: List[Any] = []
+
+    def made() -> List[Any]:
+        trainer = Trainer()
+        hook = trainer.hook if refers == "method" else Holds(getattr(trainer, refers))
+        handles.append(trainer.module.weight.register_post_accumulate_grad_hook(hook))
+        if passed:
+            trainer.module(make.ones(1, 1)).sum().backward()
+        return [trainer.module.weight]
+
+    assert fates(made) == [subject.value]
+    handles[0].remove()
+
+
+@each(
+    Row(
+        "gradient.lifetime.node_cycle",
+        "A non-leaf tensor that a hook of its grad_fn refers to is never freed.",
+        "measured",
+        where="the hook is not removed",
+        see="gradient.lifetime.own_cycle",
+        asked="grad_fn.register_hook closure over the tensor memory leak gc.collect does not free activations",
+        effect="silent",
+        about="Node.register_hook",
+        value="never",
+        wrong={"at once": "at once", "by the collector": "by the collector"},
+        witness={"passed": False},
+        method="register_hook",
+    ),
+    Row(
+        "gradient.lifetime.node_pre_cycle",
+        "A non-leaf tensor that a pre-hook of its grad_fn refers to is never freed.",
+        "measured",
+        where="the pre-hook is not removed",
+        see="gradient.lifetime.own_cycle",
+        asked="grad_fn.register_prehook closure over the tensor memory leak gc.collect does not free activations",
+        effect="silent",
+        needs=HAS_PRE,
+        value="never",
+        wrong={"at once": "at once", "by the collector": "by the collector"},
+        witness={"passed": False},
+        method="register_prehook",
+    ),
+    passed=lambda row: st.booleans(),
+)
+def of_its_node(subject: Subject, passed: bool, *, row: Any) -> None:
+    handles: List[Any] = []
+
+    def made() -> List[Any]:
+        y = 2 * leaf(1)
+        handles.append(getattr(y.grad_fn, row.method)(Holds(y)))
+        if passed:
+            (3 * y).backward()
+        return [y]
+
+    assert fates(made) == [subject.value]
+    handles[0].remove()

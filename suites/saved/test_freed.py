@@ -85,3 +85,38 @@ def test_cycle(subject: Subject, detaches: List[bool]) -> None:
             assert watched() is None
     expected = {"the argument only": [not one for one in detaches]}
     assert found == expected.get(subject.value, [subject.value == "both"] * len(detaches))
+
+
+@clause(
+    "saved.freed.hooks",
+    says="The hooks of saved_tensors_hooks live on after the block, until all that they packed is let go.",
+    where="nothing else holds them",
+    see="saved.freed.released",
+    source="measured",
+    asked="how long is unpack hook kept alive after with block closure of pack hook holds buffer memory",
+    needs=HAS,
+    value="until a pass",
+    wrong={"the block": "the block", "for ever": "for ever"},
+    witness={"graphs": 1},
+)
+@given(graphs=UP_TO_THREE)
+def test_hooks(subject: Subject, graphs: int) -> None:
+    import weakref
+
+    import torch
+
+    class Copies:
+        """A pack or unpack hook that can be watched."""
+
+        def __call__(self, tensor: Any) -> Any:
+            return tensor.detach()
+
+    pair = [Copies(), Copies()]
+    alive = [weakref.ref(hook) for hook in pair]
+    with torch.autograd.graph.saved_tensors_hooks(*pair):
+        products = [leaf(2) * leaf(3) for _ in range(graphs)]
+    pair.clear()
+    for left in range(graphs, 0, -1):
+        assert [hook() is not None for hook in alive] == [subject.value != "the block"] * 2
+        products[left - 1].backward()
+    assert [hook() is not None for hook in alive] == [subject.value == "for ever"] * 2

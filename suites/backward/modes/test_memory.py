@@ -5,6 +5,7 @@ import warnings
 import weakref
 from typing import Any, List
 
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.clause.clause import Reading, by_release, clause
@@ -12,9 +13,12 @@ from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from fixtures.stages.make import make
 from suites.backward.modules import line
+from suites.backward.plans import FULL_KINDS
 from suites.backward.sources import HOOKS
-from suites.hooking import SOME
+from suites.hooking import SOME, Holds, fates
 from suites.names import CLEARING, FULL, PRE, WARNED
+
+CODE = 'code: torch/utils/hooks.py "self.module = module"'
 
 
 @each(
@@ -140,3 +144,77 @@ def test_graph_released(subject: Subject) -> None:
         run()
     gc.collect()
     assert sum(mark() is not None for mark in marks) == subject.value
+
+
+def hooked(kind: str) -> Any:
+    """A Linear with a hook of this kind, which refers to nothing."""
+    module = make.Linear(1, 1)
+    getattr(module, f"register_{kind}_hook")(Holds())
+    return module
+
+
+@clause(
+    "backward.modes.module_kept",
+    says="A tensor that a module with a full backward hook or pre-hook returned keeps the module alive.",
+    where=("it requires grad", "it was returned alone or in a tuple"),
+    see="backward.legacy.dead_module",
+    source=CODE,
+    asked="deleted layer or model is not freed while its output or loss is kept in a list register_full_backward_hook",
+    effect="silent",
+    needs=FULL,
+    value=("never", "at once"),
+    wrong={"never keeps it": ("at once", "at once")},
+    witness={"kind": "full_backward", "trainable_input": False, "passed": False},
+)
+@given(kind=FULL_KINDS, trainable_input=st.booleans(), passed=st.booleans())
+def test_module_kept(subject: Subject, kind: str, trainable_input: bool, passed: bool) -> None:
+    outputs: List[Any] = []
+
+    def made() -> List[Any]:
+        module = hooked(kind)
+        outputs.append(module(make.ones(1, 1, requires_grad=trainable_input)))
+        if passed:
+            outputs[0].sum().backward(retain_graph=True)
+        return [module]
+
+    def dropped() -> List[Any]:
+        found = made()
+        outputs.clear()
+        return found
+
+    kept = fates(made)
+    outputs.clear()
+    assert (*kept, *fates(dropped)) == subject.value
+
+
+@clause(
+    "backward.modes.own_output",
+    says="A module with a full backward hook or pre-hook that keeps its own output is never freed.",
+    where="the graph of the output leads to a positional input",
+    source=CODE,
+    asked="module stores self.output = out activation cache memory leak model never garbage collected backward hook",
+    effect="silent",
+    needs=FULL,
+    value="never",
+    wrong={"at once": "at once", "by the collector": "by the collector"},
+    witness={"kind": "full_backward", "by_hook": False, "passed": False},
+)
+@given(kind=FULL_KINDS, by_hook=st.booleans(), passed=st.booleans())
+def test_own_output(subject: Subject, kind: str, by_hook: bool, passed: bool) -> None:
+    kept: List[Any] = []
+
+    def made() -> List[Any]:
+        module = hooked(kind)
+        if by_hook:
+            module.register_forward_hook(lambda module, args, output: setattr(module, "output", output))
+        output = module(make.ones(1, 1, requires_grad=True))
+        if passed:
+            output.sum().backward()
+        if not by_hook:
+            module.output = output
+        kept.append(weakref.ref(module))
+        return [module]
+
+    assert fates(made) == [subject.value]
+    kept[0]().output = None
+    assert kept[0]() is None
