@@ -15,6 +15,7 @@ from fixtures.play.player import Refused
 from fixtures.rules import RULES
 from fixtures.stages.pairs import pair
 from suites.modes.sources import CALL, FORMS, STOPS
+from suites.saved.sources import HAS
 from suites.together.plans import whole
 
 #: Where a hook is in any plan, and what else may happen.
@@ -156,7 +157,7 @@ def extended(plan: Plan, hooks: Sequence[Tuple[str, str]], after: Sequence[Any])
         "modes.pairs.inference_parallel",
         "In inference_mode around DataParallel hooks do what the rules of both say.",
         "measured",
-        needs=INFERENCE,
+        needs=(INFERENCE, HAS),
         outer="inference",
         inner="parallel",
         **BOTH,
@@ -174,7 +175,7 @@ def extended(plan: Plan, hooks: Sequence[Tuple[str, str]], after: Sequence[Any])
         "modes.pairs.inference_copy",
         "In inference_mode around a copy hooks do what the rules of both say.",
         "measured",
-        needs=INFERENCE,
+        needs=(INFERENCE, HAS),
         outer="inference",
         inner="copy",
         **BOTH,
