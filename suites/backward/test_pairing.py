@@ -99,7 +99,7 @@ def checkpointed(module: Any, reentrant: bool = False) -> Any:
 @clause(
     "backward.pairing.stack",
     says="A full backward hook that pops from a stack gets what its own call's forward hook pushed.",
-    where=("one backward() after them reaches all inputs", "calls do not nest"),
+    where=("one backward() runs it for each call", "calls do not nest"),
     see=("backward.pairing.stack_later", "backward.pairing.stack_kept_graph", "backward.pairing.stack_checkpoint"),
     source="measured",
     asked=STACK,
@@ -126,8 +126,8 @@ def test_stack(subject: Subject, factors: List[int], chain: bool, before: int, s
 
 @clause(
     "backward.pairing.stack_later",
-    says="After y = m(x) and another call of m, y.backward() makes m's full backward hook pop what that call pushed.",
-    where="no pass has gone through that call",
+    says="After y = m(x), then m(z), y.backward() makes m's full backward hook pop what m(z) pushed.",
+    where=("m's hook runs", "no pass has gone through m(z)"),
     see="backward.pairing.stack_no_grad",
     source="measured",
     asked=STACK + "two losses backward first loss first unused output call outside the loss",
@@ -150,8 +150,8 @@ def test_stack_later(subject: Subject, factors: List[int], others: bool) -> None
 
 @clause(
     "backward.pairing.stack_no_grad",
-    says="After y = m(x) and m(z) under no_grad, y.backward() makes m's full backward hook pop what m(z) pushed.",
-    where="m's forward hook pushes",
+    says="After y = m(x), then m(z) under no_grad, m's full backward hook pops in y.backward() what m(z) pushed.",
+    where="m's full backward hook runs",
     source=UNDER_NO_GRAD,
     asked=STACK + "evaluation with no_grad between forward and backward",
     matters_if="full_backward ?no_grad",
@@ -185,7 +185,7 @@ def test_stack_no_grad(subject: Subject, later: int, factor: int) -> None:
 
 @clause(
     "backward.pairing.stack_kept_graph",
-    says="A full backward hook that pops what its forward hook pushed raises IndexError in a second pass over a graph.",
+    says="A full backward hook that pops from a stack raises IndexError where it runs a second time for one call.",
     where="the stack holds nothing else",
     source="measured",
     asked=STACK + "IndexError pop from empty list retain_graph=True backward twice",
@@ -209,7 +209,7 @@ def test_stack_kept_graph(subject: Subject, factors: List[int], chain: bool, cre
 @clause(
     "backward.pairing.by_module",
     says="In a dict by module that a forward hook fills, a full backward hook finds the module's last call.",
-    where="the hook notes each call",
+    where=("the hook notes each call", "calls do not nest"),
     source="measured",
     asked=ASKED + "activations dict keyed by module overwritten shared layer",
     needs=FULL,
@@ -234,8 +234,9 @@ def test_by_module(subject: Subject, factors: List[int], chain: bool, passes: in
 @each(
     Row(
         "backward.pairing.closure",
-        "A tensor hook that a forward hook registers on each output gets that call's gradient in each pass over it.",
+        "A tensor hook that a forward hook registers on an output gets that call's gradient in each pass over it.",
         "measured",
+        where=("the output is not changed in place", "it is in the loss"),
         asked=ASKED + "closure in forward hook output.register_hook number of the call",
         about=REGISTERED,
         value=True,
@@ -245,10 +246,10 @@ def test_by_module(subject: Subject, factors: List[int], chain: bool, passes: in
     ),
     Row(
         "backward.pairing.closure_checkpoint",
-        "In checkpoint(use_reentrant=False) tensor hooks that a forward hook registers in the recomputation never run.",
+        "In checkpoint(use_reentrant=False) tensor hooks registered on outputs in the recomputation never run.",
         "measured",
         asked=ASKED + "closure in forward hook output.register_hook recomputed checkpoint number of the call",
-        where="those of the forward do",
+        where=("those of the forward do", "no autograd.grad in it"),
         needs=FORMS,
         about=REGISTERED,
         value=True,
@@ -276,7 +277,7 @@ def closure(subject: Subject, factors: List[int], chain: bool, passes: int, outs
 @clause(
     "backward.pairing.stack_checkpoint",
     says="In checkpoint() m's full backward hook pops what the recomputation pushed; what forward pushed stays.",
-    where=("a trainable nn.Linear is behind m", "one backward()"),
+    where=("in it a trainable nn.Linear comes after each m", "one backward()"),
     see="backward.pairing.stack_early_stop",
     source="measured",
     asked=STACK + "activation checkpointing recompute stack grows memory leak",
@@ -301,7 +302,7 @@ def test_stack_checkpoint(subject: Subject, factors: List[int], chain: bool, ree
 @clause(
     "backward.pairing.stack_early_stop",
     says="In checkpoint(use_reentrant=False) of m(m(x)) m's full backward hook pops what the other call pushed.",
-    where="m is a trainable nn.Linear",
+    where=("m is a trainable nn.Linear", "one pass, with hooks that only push and pop"),
     source=(EARLY, "measured"),
     asked=STACK + "activation checkpointing use_reentrant False early stop stack swapped",
     matters_if="full_backward ?checkpoint",
