@@ -21,6 +21,7 @@ from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.verbs.card_forms import as_text as card_as_text
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
+from reports.verbs.pair import SIGN, said, with_pair
 from reports.verbs.verb import add_verb
 
 EPILOG = f"""{CLAUSES}
@@ -164,7 +165,7 @@ def otherwise(one: Status) -> list[str]:
 
 def as_text(reliance: Reliance) -> str:
     """Return the answer for a terminal."""
-    lines = [reliance.summary, *reliance.less, *not_known(reliance)]
+    lines = [reliance.summary, *said(reliance.mode), *reliance.less, *not_known(reliance)]
     for each, words in STATUSES.items():
         group = reliance.of(each)
         if group:
@@ -236,7 +237,7 @@ def as_json(reliance: Reliance) -> str:
 
 def as_markdown(reliance: Reliance) -> str:
     """Return the answer as tables for an issue or a page of documentation."""
-    lines = [f"**{forms.escaped(reliance.summary)}**", *not_known(reliance)]
+    lines = [f"**{forms.escaped(reliance.summary)}**", *said(reliance.mode), *not_known(reliance)]
     for each, words in STATUSES.items():
         group = reliance.of(each)
         if group:
@@ -279,6 +280,8 @@ def add_parser(sub: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the answer; 1 when not all of it can be relied on."""
     atlas = read_atlas(args)
+    if SIGN in (args.mode or ""):
+        atlas = with_pair(atlas, args.mode)
     mode = mode_named(atlas, args.mode)
     columns = between(atlas, args.first, args.last)
     for word in args.words:

@@ -116,6 +116,7 @@ def test_every_file_is_a_mode() -> None:
         "make",
         "mode",
         "modes",
+        "pairs",
         "stage",
         "surroundings",
     }
