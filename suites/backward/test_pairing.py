@@ -236,7 +236,7 @@ def test_by_module(subject: Subject, factors: List[int], chain: bool, passes: in
         "backward.pairing.closure",
         "A tensor hook that a forward hook registers on an output gets that call's gradient in each pass over it.",
         "measured",
-        where=("the output is not changed in place", "it is in the loss"),
+        where="the output is not changed in place",
         asked=ASKED + "closure in forward hook output.register_hook number of the call",
         about=REGISTERED,
         value=True,
@@ -276,7 +276,7 @@ def closure(subject: Subject, factors: List[int], chain: bool, passes: int, outs
 
 @clause(
     "backward.pairing.stack_checkpoint",
-    says="In checkpoint() m's full backward hook pops what the recomputation pushed; what forward pushed stays.",
+    says="In checkpoint() m's full backward hook pops what the recomputation pushed.",
     where=("in it a trainable nn.Linear comes after each m", "one backward()"),
     see="backward.pairing.stack_early_stop",
     source="measured",
@@ -301,8 +301,8 @@ def test_stack_checkpoint(subject: Subject, factors: List[int], chain: bool, ree
 
 @clause(
     "backward.pairing.stack_early_stop",
-    says="In checkpoint(use_reentrant=False) of m(m(x)) m's full backward hook pops what the other call pushed.",
-    where=("m is a trainable nn.Linear", "one pass, with hooks that only push and pop"),
+    says="In checkpoint(use_reentrant=False) of m(m(x)) m's full backward hook pops the other call's push.",
+    where=("m is a trainable nn.Linear", "one pass, hooks only push or pop"),
     source=(EARLY, "measured"),
     asked=STACK + "activation checkpointing use_reentrant False early stop stack swapped",
     matters_if="full_backward ?checkpoint",
@@ -312,7 +312,7 @@ def test_stack_checkpoint(subject: Subject, factors: List[int], chain: bool, ree
     readings=by_release(
         "silent",
         ("2.1", "swapped", [3, 2]),
-        "In checkpoint(use_reentrant=False) of m(m(x)) m's full backward hook pops what the other call pushed.",
+        "In checkpoint(use_reentrant=False) of m(m(x)) m's full backward hook pops the other call's push.",
         ("", "recomputed", [4, 3]),
         "In checkpoint(use_reentrant=False) of m(m(x)) a full backward hook pops what its call's recomputation pushed.",
     ),
