@@ -302,7 +302,7 @@ def test_stack_checkpoint(subject: Subject, factors: List[int], chain: bool, ree
 @clause(
     "backward.pairing.stack_early_stop",
     says="In checkpoint(use_reentrant=False) of m(m(x)) m's full backward hook pops the other call's push.",
-    where=("m is a trainable nn.Linear", "one pass, hooks only push or pop"),
+    where=("m is a trainable nn.Linear", "one pass, hooks push or pop"),
     source=(EARLY, "measured"),
     asked=STACK + "activation checkpointing use_reentrant False early stop stack swapped",
     matters_if="full_backward ?checkpoint",
