@@ -1,7 +1,6 @@
 """How long modules, optimizers and hooks live: a hook that refers to what it is on, and hooks on everything."""
 
 import functools
-import importlib
 import weakref
 from typing import Any, List, Sequence
 
@@ -104,7 +103,10 @@ def refers_to_it(subject: Subject, kind: str, form: str, used: bool, *, row: Any
 def test_everywhere(subject: Subject, kind: str, used: bool) -> None:
     import gc
 
-    where = importlib.import_module("torch.optim.optimizer" if kind in STEPS else "torch.nn.modules.module")
+    import torch.nn.modules.module as modules
+    import torch.optim.optimizer as optimizers
+
+    where = optimizers if kind in STEPS else modules
     module = make.Linear(1, 1)
     hook = Holds(module)
     alive = [weakref.ref(module), weakref.ref(hook)]
