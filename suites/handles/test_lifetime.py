@@ -1,7 +1,6 @@
 """How long modules, optimizers and hooks live: a hook that refers to what it is on, and hooks on everything."""
 
 import functools
-import importlib
 import weakref
 from typing import Any, List, Sequence
 
@@ -50,7 +49,6 @@ def use(one: Any, kind: str) -> None:
         where=("nothing else holds it", "it keeps no output with a graph"),
         see=("handles.lifetime.weakly", "backward.modes.own_output"),
         asked="model not freed right after del, gpu memory goes up until gc.collect, hook is a bound method or closure",
-        about=ABOUT,
         value="by the collector",
         wrong={"at once": "at once", "never": "never"},
         witness={"kind": "forward", "form": "partial", "used": True},
@@ -62,7 +60,6 @@ def use(one: Any, kind: str) -> None:
         "measured",
         where=("nothing else holds it", "it keeps no output with a graph"),
         asked="hook with weakref to its model freed immediately without garbage collector",
-        about=ABOUT,
         value="at once",
         wrong={"by the collector": "by the collector", "never": "never"},
         witness={"kind": "forward", "form": "partial", "used": True},
@@ -106,7 +103,10 @@ def refers_to_it(subject: Subject, kind: str, form: str, used: bool, *, row: Any
 def test_everywhere(subject: Subject, kind: str, used: bool) -> None:
     import gc
 
-    where = importlib.import_module("torch.optim.optimizer" if kind in STEPS else "torch.nn.modules.module")
+    import torch.nn.modules.module as modules
+    import torch.optim.optimizer as optimizers
+
+    where = optimizers if kind in STEPS else modules
     module = make.Linear(1, 1)
     hook = Holds(module)
     alive = [weakref.ref(module), weakref.ref(hook)]

@@ -6,7 +6,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause.clause import clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import SOME, Holds, fates, raised
@@ -56,6 +56,42 @@ def test_leaf(subject: Subject, leaves: int, more: bool, passed: bool) -> None:
     for handle in handles:
         handle.remove()
     assert [seen() for seen in kept] == [None] * leaves
+
+
+@clause(
+    "several.lifetime.downstream",
+    says='A multi-grad hook of mode "all" on y and on z, made of y, keeps their graph and its leaves for ever.',
+    where="the hook is not removed",
+    see="several.lifetime.leaf",
+    source=CODE,
+    asked="multi grad hook on hidden states of consecutive layers leaks the graph of each batch",
+    needs=HAS_ALL,
+    matters_if="multi_all ?refers_to_node",
+    readings=by_release(
+        ("silent", "none"),
+        ("2.1", "never", "never"),
+        'A multi-grad hook of mode "all" on y and on z, made of y, keeps their graph and its leaves for ever.',
+        ("", "by the collector", "by the collector"),
+        'A multi-grad hook of mode "all" on y and on z, made of y, is freed with their graph by gc.collect().',
+    ),
+    witness={"between": 1, "leaves": 1, "passed": False},
+)
+@given(between=SOME, leaves=SOME, passed=st.booleans())
+def test_downstream(subject: Subject, between: int, leaves: int, passed: bool) -> None:
+    handles: List[Any] = []
+
+    def made() -> List[Any]:
+        tensors = [leaf(1) for _ in range(leaves)]
+        y = z = 2 * sum(tensors)
+        for _ in range(between):
+            z = 2 * z
+        handles.append(register([y, z], Holds()))
+        if passed:
+            (2 * z).backward()
+        return tensors
+
+    assert fates(made) == [subject.value] * leaves
+    handles[0].remove()
 
 
 @clause(
