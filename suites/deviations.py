@@ -50,6 +50,18 @@ CAUSES: Tuple[Cause, ...] = (
                 "RuntimeError instead",
             ),
             Deviating(
+                "handles.written.never_gradient",
+                "A tensor, node or backward hook that is a generator or an `async def` ends backward() in RuntimeError.",
+                "RuntimeError",
+                "RuntimeError instead",
+            ),
+            Deviating(
+                "handles.written.parameters",
+                "A hook with too few or too many parameters can be registered; backward() then raises RuntimeError.",
+                ("TypeError", "RuntimeError"),
+                "RuntimeError in backward()",
+            ),
+            Deviating(
                 "gradient.callbacks.error",
                 "What a callback raises leaves backward() as RuntimeError, and the next queue_callback raises, too.",
                 ("RuntimeError", "RuntimeError"),

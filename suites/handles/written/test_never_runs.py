@@ -135,8 +135,8 @@ def test_never_output(subject: Subject, form: str) -> None:
     source="measured",
     asked="hook takes 1 positional argument but 3 were given TypeError missing required positional argument",
     about=(FORWARD, TENSOR, FULL, SEVERAL, "register_step_pre_hook"),
-    value="TypeError",
-    wrong={"checked when it is registered": "refused"},
+    value=("TypeError", "TypeError"),
+    wrong={"checked when it is registered": ("refused", "refused")},
     witness={"more": False},
 )
 @given(more=st.booleans())
@@ -148,5 +148,6 @@ def test_parameters(subject: Subject, more: bool) -> None:
         pass
 
     found = ends(many if more else few)
-    assert found["forward"] == subject.value
-    assert found == dict.fromkeys(found, subject.value)
+    passes = (*OF_GRADIENTS, "several")
+    assert "forward" in found
+    assert found == {name: subject.value[name in passes] for name in found}
