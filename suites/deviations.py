@@ -51,7 +51,7 @@ CAUSES: Tuple[Cause, ...] = (
             ),
             Deviating(
                 "handles.written.never_gradient",
-                "A tensor, node or backward hook that is a generator or an `async def` ends backward() in RuntimeError.",
+                "A tensor, node or backward hook that is a generator or `async def` ends backward() in RuntimeError.",
                 "RuntimeError",
                 "RuntimeError instead",
             ),
