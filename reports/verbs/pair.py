@@ -22,11 +22,11 @@ def with_pair(atlas: Atlas, mode: str) -> Atlas:
     Raises BadInput for two modes that no clause is about.
     """
     outer, _, inner = mode.partition(SIGN)
-    if clause_of(mode) not in atlas.measured:
-        known = [f"{one}{SIGN}{other}" for one in atlas.modes for other in atlas.modes]
-        pairs = ", ".join(pair for pair in known if clause_of(pair) in atlas.measured)
-        raise BadInput(READERS, "", f"{outer} around {inner} was not measured", f"measured pairs are {pairs or 'none'}")
-    columns = [column for column in atlas.columns if holds(atlas, mode, column)]
+    columns = where_it_holds(atlas, mode)
+    if not columns:
+        pairs = [f"{one}{SIGN}{other}" for one in atlas.modes for other in atlas.modes]
+        known = ", ".join(pair for pair in pairs if where_it_holds(atlas, pair)) or "none"
+        raise BadInput(READERS, "", f"{outer} around {inner} was not measured", f"measured pairs are {known}")
     found = {
         (clause, column.key, mode): worse(*(atlas.cell(clause, column, one) for one in (outer, inner)))
         for column in columns
@@ -40,9 +40,12 @@ def clause_of(mode: str) -> str:
     return CLAUSES + mode.replace(SIGN, "_")
 
 
-def holds(atlas: Atlas, mode: str, column: Column) -> bool:
-    """Say whether a pair is the composition of its modes on a torch."""
-    return atlas.cells.get((clause_of(mode), column.key, atlas.modes[0]), UNSEEN).verdict == "conforms"
+def where_it_holds(atlas: Atlas, mode: str) -> list[Column]:
+    """Return the torches on which a pair is the composition of its modes."""
+    cells = (
+        (column, atlas.cells.get((clause_of(mode), column.key, atlas.modes[0]), UNSEEN)) for column in atlas.columns
+    )
+    return [column for column, cell in cells if cell.verdict == "conforms"]
 
 
 def worse(one: Cell, other: Cell) -> Cell:
