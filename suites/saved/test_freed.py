@@ -89,7 +89,7 @@ def test_cycle(subject: Subject, detaches: List[bool]) -> None:
 
 @clause(
     "saved.freed.hooks",
-    says="The hooks of saved_tensors_hooks live on after the block, until all that they packed is let go.",
+    says="The hooks of saved_tensors_hooks live on after the block, until the graph lets go of what they packed.",
     where="nothing else holds them",
     see="saved.freed.released",
     source="measured",
