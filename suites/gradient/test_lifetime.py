@@ -307,7 +307,7 @@ class Trainer:
 @clause(
     "gradient.lifetime.post_accumulate_owner",
     says="A parameter whose post-accumulate hook refers to its module or optimizer is never freed.",
-    where=("the hook is not removed", "the module or optimizer keeps the parameter"),
+    where=("the hook is not removed", "these keep the parameter"),
     see="gradient.lifetime.post_accumulate_cycle",
     source="measured",
     asked="optimizer step in backward memory leak deleted model stays on gpu, hook is a bound method of the trainer",

@@ -156,7 +156,7 @@ def hooked(kind: str) -> Any:
 @clause(
     "backward.modes.module_kept",
     says="A tensor that a module with a full backward hook or pre-hook returned keeps the module alive.",
-    where=("it requires grad, made in grad mode", "alone or straight in a tuple"),
+    where=("the call recorded its graph", "alone or straight in a tuple"),
     see="backward.legacy.dead_module",
     source=CODE,
     asked="deleted layer or model is not freed while its output or loss is kept in a list register_full_backward_hook",
@@ -190,7 +190,7 @@ def test_module_kept(subject: Subject, kind: str, trainable_input: bool, passed:
 @clause(
     "backward.modes.own_output",
     says="A module with a full backward hook or pre-hook that keeps its own output is never freed.",
-    where="the graph of the output leads to a tensor that is itself a positional argument",
+    where="its graph leads to a tensor that is a positional argument",
     source=CODE,
     asked="module stores self.output = out activation cache memory leak model never garbage collected backward hook",
     effect="silent",
