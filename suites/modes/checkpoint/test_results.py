@@ -6,7 +6,7 @@ from typing import Any, List
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.clause.clause import clause
+from fixtures.clause.clause import by_release, clause
 from fixtures.clause.rows import Row, each
 from fixtures.judge.subject import Subject
 from suites.hooking import FEW
@@ -290,3 +290,44 @@ def test_kept_for_ever(subject: Subject, detaches: List[bool]) -> None:
         subject.value, [subject.value == "both"] * len(made)
     )
     assert found == [[False, one] for one in kept]
+
+
+@clause(
+    "modes.checkpoint.error_held",
+    says="After an error left checkpoint(use_reentrant=False), pack hooks around it are called, also in `except`.",
+    source="measured",
+    asked="exception inside activation checkpoint then saved_tensors_hooks not called memory kept until error is gone",
+    needs=STOPS,
+    about="torch.autograd.graph.saved_tensors_hooks",
+    matters_if="saved ?checkpoint",
+    readings=by_release(
+        "silent",
+        ("2.13", "called", True),
+        "After an error left checkpoint(use_reentrant=False), pack hooks around it are called, also in `except`.",
+        ("", "replaced", False),
+        "While an error from checkpoint(use_reentrant=False) is alive, pack hooks around it are not called.",
+    ),
+    witness={"uses": 1},
+)
+@given(uses=FEW)
+def test_error_held(subject: Subject, uses: int) -> None:
+    import torch
+
+    from torch.utils.checkpoint import checkpoint
+
+    def fails(x: Any) -> Any:
+        raise ZeroDivisionError
+
+    packed, counts, w = [], [], leaf(2)
+    with torch.autograd.graph.saved_tensors_hooks(lambda one: packed.append(0) or one, lambda one: one):
+        try:
+            checkpoint(fails, leaf(3), use_reentrant=False)
+        except ZeroDivisionError:
+            packed.clear()
+            for _ in range(uses):
+                w.exp()
+            counts.append(len(packed))
+        packed.clear()
+        w.exp()
+        counts.append(len(packed))
+    assert counts == [uses if subject.value else 0, 1]
