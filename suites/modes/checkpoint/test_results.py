@@ -312,7 +312,6 @@ def test_kept_for_ever(subject: Subject, detaches: List[bool]) -> None:
 @given(uses=FEW)
 def test_error_held(subject: Subject, uses: int) -> None:
     import torch
-
     from torch.utils.checkpoint import checkpoint
 
     def fails(x: Any) -> Any:
