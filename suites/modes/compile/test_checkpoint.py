@@ -52,9 +52,9 @@ def compiled(module: Any) -> Any:
     about="torch.autograd.graph.saved_tensors_hooks",
     readings=by_release(
         "silent",
-        ("2.7", "input and parameters", "inputs"),
+        ("2.12", "input and parameters", "inputs"),
         "Pack hooks around a compiled module that calls checkpoint() get the input and the parameters used in there.",
-        ("2.4", "as without checkpoint", "all"),
+        ("2.5", "as without checkpoint", "all"),
         "Pack hooks around a compiled module that calls checkpoint() are given all that is saved without checkpoint().",
         ("", "twice", "twice"),
         "Pack hooks around a compiled module that calls checkpoint() are given twice what is saved without it.",
