@@ -211,7 +211,7 @@ def test_stack_kept_graph(subject: Subject, factors: List[int], chain: bool, cre
     says="In a dict by module that a forward hook fills, a full backward hook finds the module's last call.",
     where=("the hook notes each call", "calls do not nest"),
     source="measured",
-    asked=ASKED + "activations dict keyed by module overwritten shared layer",
+    asked=ASKED + "same ReLU used twice backward hook sees only the last activation dict keyed by module overwritten",
     needs=FULL,
     about=HOOKED,
     value=True,
