@@ -1,0 +1,25 @@
+"""What a check by somebody else found wrong: each is said rightly now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from fixtures.stages.own.values import digest
+from fixtures.stages.own.watch import Watch, watched
+from suites.selfcheck.model.networks import nothing
+
+
+def test_what_torch_1_8_lacks_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch.autograd, "graph")
+    monkeypatch.delattr(torch.nn.parameter, "is_lazy")
+    watch, layer = Watch(), nn.Linear(2, 2)
+    with watched(watch):
+        layer.register_forward_hook(nothing)
+    assert [each.kind for each in watch.registrations] == ["forward"]
+    assert digest(torch.ones(2))[0][:3] == ("tensor", "float32", (2,))
+    lazy: Any = torch.nn.parameter.UninitializedParameter()
+    assert digest(lazy)[0][0] == "uninitialized parameter"
