@@ -10,7 +10,7 @@ from torch import nn
 
 from fixtures.stages.own.values import digest
 from fixtures.stages.own.watch import Watch, watched
-from suites.selfcheck.model.networks import nothing
+from suites.selfcheck.model.networks import Two, asked, nothing
 
 
 def test_what_torch_1_8_lacks_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,3 +23,18 @@ def test_what_torch_1_8_lacks_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> 
     assert digest(torch.ones(2))[0][:3] == ("tensor", "float32", (2,))
     lazy: Any = torch.nn.parameter.UninitializedParameter()
     assert digest(lazy)[0][0] == "uninitialized parameter"
+
+
+def test_a_hook_that_the_function_removes_is_none_of_the_model() -> None:
+    def made() -> Any:
+        model = Two()
+        gone = [model.b.register_forward_hook(nothing), model.b.weight.register_hook(nothing)]
+        gone.append(torch.autograd.graph.register_multi_grad_hook([model.a.weight, model.b.weight], nothing))
+        model.b.register_forward_hook(nothing)
+        for each in gone:
+            each.remove()
+        return model, (torch.ones(4, 4),)
+
+    found = asked(made)
+    assert list(map(str, found.hooks)) == ["b: forward"]
+    assert found.answers == []
