@@ -10,7 +10,7 @@ from torch import nn
 
 from fixtures.stages.own.values import digest
 from fixtures.stages.own.watch import Watch, watched
-from suites.selfcheck.model.networks import Two, asked, nothing
+from suites.selfcheck.model.networks import Two, asked, faults, nothing
 
 
 def test_what_torch_1_8_lacks_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,3 +38,19 @@ def test_a_hook_that_the_function_removes_is_none_of_the_model() -> None:
     found = asked(made)
     assert list(map(str, found.hooks)) == ["b: forward"]
     assert found.answers == []
+
+
+def test_a_hook_that_raises_is_one_of_yours_too() -> None:
+    def raises(*_: Any) -> None:
+        raise ArithmeticError
+
+    def made() -> Any:
+        model = Two()
+        model.a.register_forward_hook(raises)
+        model.b.register_forward_hook(nothing)
+        return model, (torch.ones(4, 4),)
+
+    found = asked(made)
+    assert list(map(str, found.hooks)) == ["a: forward", "b: forward"]
+    assert set(found.where) == set(found.hooks)
+    assert faults(found) == {("a", "forward"): ("raises", "raises")}
