@@ -8,9 +8,10 @@ import pytest
 import torch
 from torch import nn
 
+from fixtures.hooked import compare
 from fixtures.stages.own.values import digest
 from fixtures.stages.own.watch import Watch, watched
-from suites.selfcheck.model.networks import Two, asked, faults, nothing
+from suites.selfcheck.model.networks import Returns, Two, asked, faults, hooked, nothing
 
 
 def test_what_torch_1_8_lacks_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,3 +55,19 @@ def test_a_hook_that_raises_is_one_of_yours_too() -> None:
     assert list(map(str, found.hooks)) == ["a: forward", "b: forward"]
     assert set(found.where) == set(found.hooks)
     assert faults(found) == {("a", "forward"): ("raises", "raises")}
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_nested_tensor_is_its_parts() -> None:
+    def pack(x: Any) -> Any:
+        return torch.nested.as_nested_tensor([x[0, :2], x[1, :3]])
+
+    one, other = digest(pack(torch.ones(2, 4, 4))), digest(pack(torch.ones(2, 4, 4) * 2))
+    assert [leaf[0] for leaf in one] == ["container", "tensor", "tensor"]
+    assert compare.difference(one, other) == "other values"
+    assert compare.difference(digest(torch.ones(1)), one) == "other structure"
+    assert compare._in_order({0: one}) == one  # a gradient is one, too
+    model = Returns(pack, lambda found: sum(each.sum() for each in found.unbind()))
+    found = asked(hooked(model, torch.ones(2, 4, 4), register_forward_hook=["packed"]))
+    assert found.answers == []
+    assert found.unasked == {}
