@@ -71,3 +71,16 @@ def test_a_nested_tensor_is_its_parts() -> None:
     found = asked(hooked(model, torch.ones(2, 4, 4), register_forward_hook=["packed"]))
     assert found.answers == []
     assert found.unasked == {}
+
+
+def test_what_differs_in_grad_input_alone_is_told() -> None:
+    model, hooks = Two(), ("register_full_backward_hook", "register_full_backward_pre_hook")
+    put = hooked(model, **dict.fromkeys(hooks, ["b"]))
+
+    def halved(model: Any, args: Any, kwargs: Any) -> Any:
+        model.b.weight.data.mul_(0.5)
+        return model(*args)
+
+    found = asked(lambda: (*put(), {}, torch.sum), ["eager"], halved=halved)
+    (told,) = found.answers
+    assert (str(told.hook), told.verdict, told.way) == ("b: full backward", "given other values", "halved")
