@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from fixtures.hooked import compare
+from fixtures.hooked import compare, records, screen
 from fixtures.stages.own.values import digest
 from fixtures.stages.own.watch import Watch, watched
 from suites.selfcheck.model.networks import Returns, Two, asked, faults, hooked, nothing
@@ -84,3 +84,33 @@ def test_what_differs_in_grad_input_alone_is_told() -> None:
     found = asked(lambda: (*put(), {}, torch.sum), ["eager"], halved=halved)
     (told,) = found.answers
     assert (str(told.hook), told.verdict, told.way) == ("b: full backward", "given other values", "halved")
+
+
+def test_hooks_share_a_star_only_where_each_site_has_the_same_kinds() -> None:
+    def shown(*found: tuple[str, str]) -> str:
+        hooks = [records.Hook(kind, site) for site, kind in found]
+        return screen.sites(hooks, hooks)
+
+    assert shown(("m.0", "forward"), ("m.2", "forward pre")) == "m.0: forward; m.2: forward pre"
+    both = [(site, kind) for site in ("m.0", "m.2") for kind in ("forward", "forward pre")]
+    assert shown(*both) == "m.* (2): forward, forward pre"
+    assert shown(*both[:3]) == "m.0: forward, forward pre; m.2: forward"
+
+
+def test_each_hook_that_raises_has_its_own_error() -> None:
+    def raises(what: str) -> Any:
+        def hook(*_: Any) -> None:
+            raise ArithmeticError(what)
+
+        return hook
+
+    def made() -> Any:
+        model = Two()
+        model.a.register_forward_hook(raises("one"))
+        model.b.register_forward_hook(raises("other"))
+        return model, (torch.ones(4, 4),)
+
+    assert [(str(each.hook), each.names) for each in asked(made).answers] == [
+        ("a: forward", ("ArithmeticError: one",)),
+        ("b: forward", ("ArithmeticError: other",)),
+    ]
