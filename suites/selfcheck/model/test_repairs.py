@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 from torch import nn
 
 from fixtures.hooked import compare, records, screen
+from fixtures.stages.own import traced
 from fixtures.stages.own.values import digest
 from fixtures.stages.own.watch import Watch, watched
 from suites.selfcheck.model.networks import Returns, Two, asked, faults, hooked, nothing
@@ -114,3 +116,12 @@ def test_each_hook_that_raises_has_its_own_error() -> None:
         ("a: forward", ("ArithmeticError: one",)),
         ("b: forward", ("ArithmeticError: other",)),
     ]
+
+
+def test_where_torch_refuses_to_compile_its_own_error_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(_: Any) -> None:
+        raise RuntimeError("Python 3.11+ not yet supported for torch.compile")
+
+    monkeypatch.setattr(traced, "torch", SimpleNamespace(compile=refuses))  # as torch 2.0 is, before it compiles
+    with pytest.raises(RuntimeError, match="not yet supported"):
+        traced.inductor(nn.Linear(2, 2), (), {})
