@@ -125,3 +125,12 @@ def test_where_torch_refuses_to_compile_its_own_error_is_told(monkeypatch: pytes
     monkeypatch.setattr(traced, "torch", SimpleNamespace(compile=refuses))  # as torch 2.0 is, before it compiles
     with pytest.raises(RuntimeError, match="not yet supported"):
         traced.inductor(nn.Linear(2, 2), (), {})
+
+
+def test_a_hook_that_saves_a_tensor_moves_where_checkpoint_stops() -> None:
+    def made() -> Any:
+        model = Two()
+        model.b.register_forward_hook(lambda _, __, output: output.clamp(-1, 1))
+        return model, (torch.ones(4, 4),)
+
+    assert faults(asked(made, ["eager", "checkpoint"])) == {("b", "forward"): ("more often (2 for 1)", "stopped")}
