@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from types import SimpleNamespace
 from typing import Any
 
@@ -134,3 +135,31 @@ def test_a_hook_that_saves_a_tensor_moves_where_checkpoint_stops() -> None:
         return model, (torch.ones(4, 4),)
 
     assert faults(asked(made, ["eager", "checkpoint"])) == {("b", "forward"): ("more often (2 for 1)", "stopped")}
+
+
+def test_hooks_that_came_with_a_copy_have_the_place_of_the_first() -> None:
+    def made() -> Any:
+        model = Two()
+        model.a.register_forward_hook(nothing)
+        model.b = copy.deepcopy(model.a)
+        return model, (torch.ones(4, 4),)
+
+    where = asked(made).where
+    assert len(where) == 2
+    assert len(set(where.values())) == 1
+    assert where.popitem()[1] == f"test_repairs.py:{made.__code__.co_firstlineno + 2}"
+
+
+def test_a_hook_that_nobody_saw_put_has_no_place() -> None:
+    model = Two(lambda layer, x: layer.forward(x))
+    model.b.register_forward_hook(nothing)
+    found = asked(lambda: (model, (torch.ones(4, 4),)))
+    assert list(found.where.values()) == [""]
+    assert "never: b: forward\n" in screen.text(screen.Report("theirs", *found))
+
+
+@pytest.mark.parametrize(("verdict", "clauses"), [("given other values", 0), ("given a batched tensor", 1)])
+def test_the_clause_of_vmap_is_named_for_what_it_says(verdict: str, clauses: int) -> None:
+    answer = records.Answer("vmap", records.Hook("forward", "a"), verdict, "values", by_nature=True)
+    (group,) = screen.groups([answer])
+    assert len(group.clauses) == clauses

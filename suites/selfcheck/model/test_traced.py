@@ -159,7 +159,10 @@ def test_hooks_that_are_put_in_forward_are_not_seen() -> None:
         model.a.register_forward_hook(lambda _, __, output: output.register_hook(nothing) and None)
         return model, (torch.ones(4, 4),)
 
-    unseen, others = "1 of your hooks is put while the model runs, and not seen in this way", "the others are as in eager"
+    unseen, others = (
+        "1 of your hooks is put while the model runs, and not seen in this way",
+        "the others are as in eager",
+    )
     found = asked(made, ["fx", "trace"])
     assert found.unasked == {"fx": f"{unseen}; {others}", "trace": unseen}
     assert [each.way for each in found.answers] == ["trace"]
