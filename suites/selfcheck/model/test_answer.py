@@ -142,7 +142,7 @@ def test_each_cause_names_clauses_that_there_are() -> None:
 
 def test_a_clause_that_was_not_measured_so_on_this_torch_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     attention, early = "output.layers.attention", "modes.checkpoint.early_stop"  # the second: from torch 2.1 on
-    monkeypatch.setattr(said, "_table", lambda _: dict.fromkeys((attention, early), {"says": "It is so."}))
+    monkeypatch.setattr(said, "_table", lambda _: {name: {"says": "It is so."} for name in (attention, early)})
     assert set(said.said(model.ROOT, [attention, early], "2.1")) == {attention, early}
     assert set(said.said(model.ROOT, [attention, early], "2.0")) == {attention}
     assert set(said.said(model.ROOT, [attention, early], "9.9")) == {attention, early}  # nobody measured it

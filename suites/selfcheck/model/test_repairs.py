@@ -78,7 +78,7 @@ def test_a_nested_tensor_is_its_parts() -> None:
 
 def test_what_differs_in_grad_input_alone_is_told() -> None:
     model, hooks = Two(), ("register_full_backward_hook", "register_full_backward_pre_hook")
-    put = hooked(model, **dict.fromkeys(hooks, ["b"]))
+    put = hooked(model, **{each: ["b"] for each in hooks})
 
     def halved(model: Any, args: Any, kwargs: Any) -> Any:
         model.b.weight.data.mul_(0.5)
