@@ -163,3 +163,15 @@ def test_the_clause_of_vmap_is_named_for_what_it_says(verdict: str, clauses: int
     answer = records.Answer("vmap", records.Hook("forward", "a"), verdict, "values", by_nature=True)
     (group,) = screen.groups([answer])
     assert len(group.clauses) == clauses
+
+
+def test_every_way_is_each_that_was_asked() -> None:
+    hook = records.Hook("forward", "a")
+
+    def shown(*ways: str) -> str:
+        answers = [records.Answer(way, hook, "raises", "raises", ("no",)) for way in ways]
+        report = screen.Report("theirs", "2.15.0", ["trace", "fx", "export"], [hook], {}, answers, {}, {}, {})
+        return screen.text(report).splitlines()[1].partition("]")[0]
+
+    assert shown("eager", "fx", "export") == "[eager, fx, export"  # eager is run next to each, trace does not raise
+    assert shown("trace", "fx", "export") == "[every way"
