@@ -136,8 +136,16 @@ def test_each_cause_names_clauses_that_there_are() -> None:
     named = [name for each in causes.CAUSES.values() for name in each.clauses]
     named += [name for each in causes.BY_WAY.values() for name in each]
     assert set(named) - set(read_table().clauses) == set()
-    found = said.said(model.ROOT, ["output.layers.attention"])
-    assert found["output.layers.attention"][1].startswith("1.4 to 2.")
+    name = "output.layers.attention"
+    assert said.said(model.ROOT, [name], "2.15")[name][1].startswith("1.4 to 2.")
+
+
+def test_a_clause_that_was_not_measured_so_on_this_torch_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    attention, early = "output.layers.attention", "modes.checkpoint.early_stop"  # the second: from torch 2.1 on
+    monkeypatch.setattr(said, "_table", lambda _: {name: {"says": "It is so."} for name in (attention, early)})
+    assert set(said.said(model.ROOT, [attention, early], "2.1")) == {attention, early}
+    assert set(said.said(model.ROOT, [attention, early], "2.0")) == {attention}
+    assert set(said.said(model.ROOT, [attention, early], "9.9")) == {attention, early}  # nobody measured it
 
 
 def test_one_assertion_in_a_test_of_ones_own(file: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from fixtures.hooked import records
+from fixtures.hooked import records, screen
 from fixtures.run import apart, model
 from fixtures.stages.own import traced
 from fixtures.stages.own.traced import TRACED, Traced
@@ -159,9 +159,26 @@ def test_hooks_that_are_put_in_forward_are_not_seen() -> None:
         model.a.register_forward_hook(lambda _, __, output: output.register_hook(nothing) and None)
         return model, (torch.ones(4, 4),)
 
-    found = asked(made, ["fx"])
-    assert found.unasked == {"fx": "1 of your hooks are put while the model runs, and not seen in this way"}
-    assert found.answers == []
+    unseen, others = (
+        "1 of your hooks is put while the model runs, and not seen in this way",
+        "the others are as in eager",
+    )
+    found = asked(made, ["fx", "trace"])
+    assert found.unasked == {"fx": f"{unseen}; {others}", "trace": unseen}
+    assert [each.way for each in found.answers] == ["trace"]
+    assert screen.Report("theirs", *found).as_in_eager == []
+
+
+def test_a_hook_that_is_put_in_forward_may_be_what_fails() -> None:
+    def fails(grad: Any) -> None:
+        pass
+
+    def put(_: Any, x: Any) -> Any:
+        x.register_hook(fails)
+        return x if x.sum() > 0 else x * 2
+
+    made = asked(hooked(Two(put), register_forward_hook=["a"]), ["fx"])
+    assert made.unasked["fx"].startswith("fails without your hooks, but for those that are put while the model runs: ")
 
 
 def test_a_way_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
