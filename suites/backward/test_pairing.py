@@ -249,7 +249,7 @@ def test_by_module(subject: Subject, factors: List[int], chain: bool, passes: in
         "In checkpoint(use_reentrant=False) tensor hooks registered on outputs in the recomputation never run.",
         "measured",
         asked=ASKED + "closure in forward hook output.register_hook recomputed checkpoint number of the call",
-        where=("those of the forward do", "no autograd.grad in it"),
+        where=("those of the forward do", "no pass in it"),
         needs=FORMS,
         about=REGISTERED,
         value=True,

@@ -306,7 +306,7 @@ class Trainer:
 
 @clause(
     "gradient.lifetime.post_accumulate_owner",
-    says="A parameter whose post-accumulate hook refers to its module or optimizer is never freed.",
+    says="A parameter whose post-accumulate hook holds its module or optimizer is never freed.",
     where=("the hook is not removed", "these keep the parameter"),
     see="gradient.lifetime.post_accumulate_cycle",
     source="measured",

@@ -44,7 +44,7 @@ def use(one: Any, kind: str) -> None:
 @each(
     Row(
         "handles.lifetime.own_cycle",
-        "A module or optimizer that one of its own hooks refers to is freed by the garbage collector alone.",
+        "A module or optimizer that one of its own hooks holds is freed by the garbage collector alone.",
         "measured",
         where=("nothing else holds it", "it keeps no tensor with a graph"),
         see=("handles.lifetime.weakly", "backward.modes.own_output"),
