@@ -44,7 +44,7 @@ def compiled(module: Any) -> Any:
 @clause(
     "modes.compile.checkpoint_packs",
     says="Pack hooks around a compiled module with checkpoint() in it are given the parameters used there.",
-    where=("no graph break or hook with effects inside", EAGER),
+    where=("no graph break and no effects inside", EAGER),
     source="measured",
     asked="saved_tensors_hooks pack called for weights activation checkpointing inside torch.compile offload",
     matters_if="saved ?compiled ?checkpoint",
@@ -78,7 +78,7 @@ def test_checkpoint_packs(subject: Subject, layers: int, reentrant: bool, double
 @clause(
     "modes.compile.checkpoint_named_tuple",
     says="Compiled, checkpoint(use_reentrant=True) leaves a named tuple as it is; eager makes a plain one.",
-    where=("it is all that is returned, no graph break", EAGER),
+    where=("it alone is returned, no graph break", EAGER),
     source="measured",
     asked="forward hook output namedtuple becomes tuple activation checkpointing torch.compile",
     matters_if="forward ?compiled ?checkpoint",
