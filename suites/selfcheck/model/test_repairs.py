@@ -1,4 +1,4 @@
-"""What a check by somebody else found wrong: each is said rightly now."""
+"""What a check by somebody else found wrong: each answer is right now."""
 
 from __future__ import annotations
 
