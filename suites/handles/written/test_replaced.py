@@ -110,7 +110,6 @@ def first_gradient(subject: Subject, values: List[int], *, row: Any) -> None:
         where="that is not None",
         asked="lambda hook pops from stack list module output replaced by popped item",
         about=FORWARD,
-        device="none",
         kind="forward",
         value="popped",
         wrong={"ignored": "own"},
