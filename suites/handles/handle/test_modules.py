@@ -141,7 +141,7 @@ WALKS = {
     "apply": lambda module: module.apply(lambda inner: inner),
     "train": lambda module: module.train(),
     "eval": lambda module: module.eval(),
-    "to": lambda module: module.to("cpu"),
+    "to": lambda module: module.to(make.device),
     "double": lambda module: module.double(),
     "zero_grad": lambda module: module.zero_grad(),
     "load": lambda module: module.load_state_dict(module.state_dict()),
