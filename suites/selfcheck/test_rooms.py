@@ -24,6 +24,7 @@ FLOORS = {
     "fixtures": (
         "plan",
         "graph",
+        "target",
         "families",
         "play",
         "state",
