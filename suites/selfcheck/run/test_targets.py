@@ -21,9 +21,12 @@ from fixtures.judge.subject import Played
 from fixtures.judge.triage import NO_MATTER, triage
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import Forward, Hook, Plan, Retain
+from fixtures.run.targeted import stages_of, target_of
+from fixtures.stages.make import make
+from fixtures.stages.modes import MODES
 from fixtures.stages.probe import lacking
 from fixtures.target.features import FEATURES, used_by_plan
-from fixtures.target.plans import on_target
+from fixtures.target.plans import on_target, why_not
 from fixtures.target.target import HERE, TEMPLATE, BadTarget, Target, asked_for, read
 from suites.selfcheck.all_clauses import import_suites
 
@@ -72,22 +75,38 @@ def test_a_wrong_file_is_said_in_a_line(tmp_path, text, says):
     assert "\n" not in str(caught.value)
 
 
+@pytest.fixture
+def nothing_stays():
+    """The process is of no target again."""
+    yield
+    HERE.use(Target())
+    make.device = "cpu"
+
+
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "modes", "says"),
     [
-        (["--import=no_such_backend"], "--import: cannot import no_such_backend"),
-        (["--device=lazy"], "a backend of another package needs --import PACKAGE"),
-        (["--wrap=json:nothing"], "--wrap: json has no function nothing"),
-        (["--wrap=json:dumps", "--mode=copy"], "--wrap: a wrapper is measured in the mode eager"),
-        (["--target=nowhere.toml"], "nowhere.toml: cannot be read"),
-        (["--wrap=json:dumps", "--clauses=handles.handle."], "make no tensor there"),
+        ({"--import": ["no_such_backend"]}, "eager", "--import: cannot import no_such_backend"),
+        ({"--device": "hpu:x"}, "eager", "a backend of another package needs --import PACKAGE"),
+        ({"--wrap": "json:nothing"}, "eager", "--wrap: json has no function nothing"),
+        ({"--wrap": "json:dumps"}, "copy", "--wrap: a wrapper is measured in the mode eager"),
+        ({"--target": "nowhere.toml"}, "eager", "nowhere.toml: cannot be read"),
     ],
 )
-def test_what_cannot_be_measured_is_said_in_a_line(tmp_path, options, says):
-    status, said, _, cells = run(tmp_path, *options)
+def test_what_cannot_be_measured_is_said_in_a_line(nothing_stays, options, modes, says):
+    class Asked:
+        getoption = options.get
+
+    with pytest.raises(pytest.UsageError) as caught:
+        stages_of(target_of(Asked), {modes: MODES[modes]})
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_clauses_that_a_target_does_not_reach_are_said_in_a_line(tmp_path):
+    status, said, _, cells = run(tmp_path, "--wrap=json:dumps", "--clauses=handles.handle.")
     assert (status, cells) == (4, {})
-    assert says in said
-    assert "Traceback" not in said
+    assert "these clauses make no tensor there, or are about the CPU" in said
 
 
 def test_the_template_is_a_file_and_says_all_keys():
@@ -136,17 +155,16 @@ def test_leaving_a_feature_out_leaves_most_plans():
     assert {name: number / count[0] for name, number in found.items() if number > 0.15 * count[0]} == {}
 
 
-def test_a_plan_has_the_dtypes_of_its_target():
+def test_a_plan_has_the_dtypes_of_its_target(nothing_stays):
     from fixtures.plan.grammar import Input, Leaf, Of
 
     plan = Plan(Leaf("m0", "same"), (Input(Of(1, (2,), dtype="complex128")), Input(Of(1, (2,)))), steps=(Forward(),))
-    before = HERE.target
-    try:
-        HERE.use(Target(dtype="float32"))
-        assert [one.value.dtype for one in on_target(plan).inputs] == ["complex64", "float32"]
-    finally:
-        HERE.use(before)
     assert on_target(plan) is plan
+    HERE.use(Target(dtype="float32"))
+    assert [one.value.dtype for one in on_target(plan).inputs] == ["complex64", "float32"]
+    assert why_not(plan) == ""
+    both = replace(plan, inputs=(*plan.inputs, Input(Of(1, (2,), dtype="float32"))))
+    assert why_not(both) == "needs float64 and float32"
 
 
 class Wrong:
@@ -218,11 +236,17 @@ def test_an_entry_without_use_fails_the_run(tmp_path):
     status, said, _, _ = run(tmp_path, "--clauses=retain.asked", target=path)
     assert status == 4
     assert "lacks.deepcopy: it is there: take the entry out" in said
-    path = written(tmp_path, "device = 'cpu'\nname = 'mine'\n[known]\n'retain.asked.leaf' = 'none'\n")
+    path = written(
+        tmp_path, "name = 'mine'\n[known]\n'retain.asked.seen_upstream' = 'none'\n'no.such.clause' = 'none'\n"
+    )
+    status, said, _, _ = run(tmp_path, "--clauses=retain.asked", "--mode=eager", target=path)
+    assert status == 4
+    assert "known.no.such.clause: there is no such clause" in said
+    path.write_text(path.read_text("utf-8").replace("'no.such.clause' = 'none'\n", ""), encoding="utf-8")
     status, said, _, cells = run(tmp_path, "--clauses=retain.asked", "--mode=eager", target=path)
     assert status == 1
-    (name,) = [name for name, cell in cells.items() if cell["complaint"]]
-    assert f"known.{name}: it conforms here: take the entry out" in said
+    assert [name for name, cell in cells.items() if cell["complaint"]] == ["retain.asked.seen_upstream"]
+    assert "known.retain.asked.seen_upstream: it conforms here: take the entry out" in said
 
 
 @pytest.mark.parametrize(
