@@ -19,6 +19,7 @@ from fixtures.graph.errors import TooLarge
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Add, Hook, Plan, Retain
+from fixtures.play.packing import spread
 from fixtures.stages.stage import Torch, perform
 from suites.selfcheck.all_clauses import drawn, import_suites
 from suites.selfcheck.faults import FAULTS, Fault
@@ -149,11 +150,12 @@ def tensors_kept(right: Any) -> Any:
 
 
 def output_kept(right: Any) -> Any:
-    """A module with a forward hook keeps what it returned last."""
+    """A module with a forward hook has a hook on each tensor that it returns, which refers to both."""
 
     def register(self: Any, hook: Any, **options: Any) -> Any:
         def keeps(module: Any, *given: Any) -> Any:
-            vars(module)["last"] = given[-1]
+            for out in [one for one in spread(given[-1]) if one.requires_grad]:
+                out.register_hook(lambda grad, own=(module, out): None)
             return hook(module, *given)
 
         return right(self, keeps, **options)
