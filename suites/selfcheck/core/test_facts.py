@@ -30,6 +30,8 @@ EVERYWHERE = {
 #: Facts that are not about hooks.
 REASONS = {
     "dtypes": "with which dtypes a torch computes; plans are drawn of those",
+    "garbage_takes_tensors": "what Python's collector does with a tensor, whatever refers to it",
+    "objects_hold_nodes": "how the object of a custom function's node refers to it, whatever hooks there are",
     "program_layers": "which layers a torch has; programs of the chapter `programs` are built of those",
     "grad_dtype": "what a leaf can be set to; gradient.kinds.dtype draws it where a torch has it",
 }

@@ -1,12 +1,15 @@
 """Every kind of hook is drawn by the whole grammar, is what its chapters speak of, and has a fault that is caught."""
 
 import functools
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from fixtures.clause.about import about
 from fixtures.clause.clause import CLAUSES
@@ -16,6 +19,7 @@ from fixtures.graph.errors import TooLarge
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.model.module import expect
 from fixtures.plan.grammar import Add, Hook, Plan, Retain
+from fixtures.play.packing import spread
 from fixtures.stages.stage import Torch, perform
 from suites.selfcheck.all_clauses import drawn, import_suites
 from suites.selfcheck.faults import FAULTS, Fault
@@ -135,10 +139,54 @@ def test_each_kind_is_counted_and_timed() -> None:
     assert wanted - set(TIMED) == set(), "add a line for each in suites/timing/kinds.py"
 
 
+def tensor_kept(right: Any) -> Any:
+    """What a tensor hook is called by refers to the tensor."""
+    return lambda self, hook: right(self, lambda grad, own=self: hook(grad))
+
+
+def tensors_kept(right: Any) -> Any:
+    """What a multi-grad hook is called by refers to its tensors."""
+    return lambda tensors, fn, **options: right(tensors, lambda grads, own=tensors: fn(grads), **options)
+
+
+def output_kept(right: Any) -> Any:
+    """A module with a forward hook has a hook on each tensor that it returns, which refers to both."""
+
+    def register(self: Any, hook: Any, **options: Any) -> Any:
+        def keeps(module: Any, *given: Any) -> Any:
+            for out in [one for one in spread(given[-1]) if one.requires_grad]:
+                out.register_hook(lambda grad, own=(module, out): None)
+            return hook(module, *given)
+
+        return right(self, keeps, **options)
+
+    return register
+
+
+LEAKS = {
+    tensor_kept: (torch.Tensor, "register_hook"),
+    tensors_kept: (torch.autograd.graph, "register_multi_grad_hook"),
+    output_kept: (torch.nn.Module, "register_forward_hook"),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_leak_is_rejected(leak: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what lives on, where all else is as it was."""
+    plans = [plan for plan in plans_of("together.lifetime.never_freed") if fits(plan)]
+    right = [perform(plan, LIB) for plan in plans]
+    assert right == [expect(plan, CONTRACT) for plan in plans]
+    owner, name = LEAKS[leak]
+    monkeypatch.setattr(owner, name, leak(getattr(owner, name)))
+    pairs = list(zip(right, [perform(plan, LIB) for plan in plans], strict=True))
+    more = [(one[-1], other[-1]) for one, other in pairs if one != other and one[:-1] == other[:-1]]
+    print(f"{leak.__name__}: {len(more)} of {len(plans)}")
+    assert more
+    assert [one for one, other in more if Counter(one.seen) - Counter(other.seen)] == []
+
+
 def test_saved_tensors_hooks_that_are_left_entered_are_reported_once() -> None:
     """A torch whose context does not leave fails in the plays that use it, and in no later one."""
-    import torch
-
     for _ in range(2):
         torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x).__enter__()
     with pytest.raises(AssertionError, match="left something behind: hooks of saved tensors"):
