@@ -18,7 +18,7 @@ from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
 from reports.data.by_mode import CALLS, by_mode
 from reports.data.disagreements import Disagreement
-from reports.data.forms import begun
+from reports.data.forms import begun, torch_of
 from reports.data.neighbours import from_to
 from reports.data.scope import HOW, scope
 from reports.data.uncovered import UNCOVERED
@@ -91,7 +91,7 @@ def _template() -> Template:
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["begun"] = begun
+    environment.filters.update(begun=begun, torch_of=torch_of)
     return environment.get_template("page.html")
 
 

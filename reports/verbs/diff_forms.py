@@ -55,7 +55,7 @@ def _since(diff: Diff, change: Change) -> str:
     """Return "since 2.0": where what is there on the second side began, or ended where that is the older one."""
     plain = change.since.removeprefix("≤")
     if not plain:
-        return f"torch {diff.after}"
+        return forms.torch_of(diff.after)
     unsure = plain != change.since
     if change.back:
         return f"up to {plain}" + " or later" * unsure
@@ -64,7 +64,7 @@ def _since(diff: Diff, change: Change) -> str:
 
 def as_text(diff: Diff) -> str:
     """Return the difference for a terminal."""
-    lines = [f"torch {diff.before} -> {diff.after}: {_summary(diff)}"]
+    lines = [f"{forms.torch_of(diff.before)} -> {diff.after}: {_summary(diff)}"]
     for title, changes in _by_kind(diff):
         lines += ["", f"{title} ({len(changes)})"]
         if changes[0].kind == "added":  # they break no code: in one line each
@@ -77,10 +77,10 @@ def as_text(diff: Diff) -> str:
                 change.clause,
                 *(f"  {line}" for line in change.record.hints),
                 f"  + {_since(diff, change)}: {after}",
-                f"  - torch {diff.before}: {before}",
+                f"  - {forms.torch_of(diff.before)}: {before}",
             ]
             for torch, evidence in _evidence(diff, change):
-                lines += [f"  on torch {torch}:", *(f"    {line}" for line in evidence["plan"].split("\n") if line)]
+                lines += [f"  on {forms.torch_of(torch)}:", *(f"    {line}" for line in evidence["plan"].split("\n") if line)]
                 lines += [f"    {line}" for line in side_by_side(evidence["expected"], evidence["observed"])]
     lines += ["", f"a program that shows what each side does: {asked_by('CLAUSE')}"] * bool(diff.changes)
     if diff.passing:
@@ -136,7 +136,7 @@ def as_json(diff: Diff) -> str:
 
 def as_markdown(diff: Diff) -> str:
     """Return the difference as a table for an issue or a pull request."""
-    lines = [f"**torch {escaped(diff.before)} → {escaped(diff.after)}**: {_summary(diff)}", ""]
+    lines = [f"**{escaped(forms.torch_of(diff.before))} → {escaped(diff.after)}**: {_summary(diff)}", ""]
     for title, changes in _by_kind(diff):
         lines += [f"### {title[0].upper() + title[1:]} ({len(changes)})", ""]
         lines += ["| clause | now | from where | before |", "|---|---|---|---|"]
@@ -149,7 +149,7 @@ def as_markdown(diff: Diff) -> str:
         for change in changes:
             for torch, evidence in _evidence(diff, change):
                 what = "plan and traces" if evidence["plan"] else "traces"
-                lines += ["<details>", f"<summary>{change.clause} on torch {escape(torch)}: {what}</summary>", ""]
+                lines += ["<details>", f"<summary>{change.clause} on {escape(forms.torch_of(torch))}: {what}</summary>", ""]
                 lines += fenced(evidence["plan"]) if evidence["plan"] else []
                 lines += fenced("\n".join(side_by_side(evidence["expected"], evidence["observed"])), "text")
                 lines += ["", "</details>", ""]

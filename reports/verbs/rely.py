@@ -87,7 +87,7 @@ class Reliance:
     @property
     def range(self) -> str:
         """The range of releases in words."""
-        return f"torch {from_to(self.columns[0].label, self.columns[-1].label)}"
+        return forms.torch_of(from_to(self.columns[0].label, self.columns[-1].label))
 
     def promises(self, one: Status) -> bool:
         """Say whether a clause was tested beyond all the words that were asked for: else it promises nothing there."""
@@ -160,7 +160,7 @@ def otherwise(one: Status) -> list[str]:
     """Return in lines on which releases torch does something else; those that have no such hook are left out."""
     there = [span for span in one.spans if span.cell.verdict != "absent"]
     good = {span.statement.words for span in there if span.statement.good}
-    return [f"torch {when}: {words}" for when, words in timeline(there) if words not in good]
+    return [f"{forms.torch_of(when)}: {words}" for when, words in timeline(there) if words not in good]
 
 
 def as_text(reliance: Reliance) -> str:
