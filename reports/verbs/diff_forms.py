@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from fixtures.clause.clause import EFFECTS
+from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
 from reports.data.forms import escaped, fenced
 from reports.data.neighbours import from_to
 from reports.data.scope import LINE, SCOPE
 from reports.data.statements import KINDS, WORDS, in_contrast
-from reports.data.strict import ANSWERS_FORMAT
+from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.data.traces import side_by_side
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.page.programs import asked_by
+from reports.verbs import on_target
 from reports.verbs.choice import CLAUSES, add_choice, choose, left_out
 from reports.verbs.diff import Change, Diff, Passing, Side, compare
 from reports.verbs.verb import add_verb
@@ -212,8 +214,9 @@ def add_parser(sub: Any) -> None:
         EPILOG,
         "Show what is different between two torches, worst first, with both statements and since when.",
     )
-    parser.add_argument("before", metavar="A", help="a recorded minor version or a run file")
-    parser.add_argument("after", metavar="B", help="a recorded minor version or a run file")
+    parser.add_argument("before", nargs="?", metavar="A", help="a recorded minor version or a run file")
+    parser.add_argument("after", nargs="?", metavar="B", help="a recorded minor version or a run file")
+    parser.add_argument("--target", metavar="NAME", help=on_target.HELP % "compare its release with")
     add_choice(parser)
     parser.add_argument("--mode", help="the mode of execution (default: that of a run file, or eager)")
     parser.add_argument("--to-mode", metavar="MODE", help="the mode of the second one, if it is another")
@@ -228,6 +231,10 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the difference; 1 when something in it breaks code, 2 where nothing could be compared."""
+    if args.target is not None:
+        return on_target.diff(args)
+    if args.after is None:
+        raise BadInput(READERS, "diff", "two torches are compared, A and B", f"see {REPORTS} diff --help")
     table, recorded = read_table(args.verdicts), read_recorded(args.verdicts)
     found = compare(
         args.before, args.after, table, recorded, args.mode, args.to_mode, lambda clauses: choose(clauses, args)

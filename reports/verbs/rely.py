@@ -20,6 +20,7 @@ from reports.data.order import order
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.verbs.card_forms import as_text as card_as_text
+from reports.verbs import on_target
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.verbs.pair import SIGN, said, with_pair
 from reports.verbs.verb import add_verb
@@ -264,6 +265,7 @@ def add_parser(sub: Any) -> None:
     add_choice(parser)
     add_range(parser)
     add_mode(parser)
+    parser.add_argument("--target", metavar="NAME", help=on_target.HELP % "on")
     parser.add_argument("--all", action="store_true", help="with --api: list all clauses about it, not its card")
     parser.add_argument(
         "--with",
@@ -279,6 +281,8 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the answer; 1 when not all of it can be relied on."""
+    if args.target is not None:
+        return on_target.rely(args)
     atlas = read_atlas(args)
     if SIGN in (args.mode or ""):
         atlas = with_pair(atlas, args.mode)
