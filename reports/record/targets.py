@@ -60,6 +60,12 @@ class Target:
         found: Mapping[str, Mapping[str, str]] = self.record["known"]
         return found
 
+    @property
+    def without(self) -> str:
+        """What its plans were drawn without, as the end of a sentence; nothing where they were drawn as everywhere."""
+        words = ", ".join(one["words"] for one in self.record["lacks"].values())
+        return f"; its plans were drawn without {words}" if words else ""
+
     def measured(self, clauses: Clauses) -> dict[str, str]:
         """Return the verdict of each of these clauses that was measured with the text that it has now."""
         found = ((name, self.clauses.get(name)) for name in clauses)

@@ -22,7 +22,7 @@ from reports.data.verdicts import COSTS_NAME, VERDICTS, read_recorded, read_tabl
 from reports.page.programs import examples
 from reports.record import recording
 from reports.record.comparing import CellChange, Comparison, comparison
-from reports.record.targets import record_target
+from reports.record.targets import read_targets, record_target
 from reports.verbs import tables, written
 from reports.verbs.own_run import PLACES, add_runs, named_or_last, say_which, written_last
 from reports.verbs.verb import add_verb
@@ -103,7 +103,8 @@ def run_page(args: argparse.Namespace) -> int:
     costs = read_record(args.verdicts / COSTS_NAME)
     programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
     answer = own(runs, args.verdicts) if runs else None
-    write_atomic(args.out, render(atlas, known(atlas, args.upstream), costs, programs, answer))
+    targets = read_targets(args.verdicts)
+    write_atomic(args.out, render(atlas, known(atlas, args.upstream), costs, programs, answer, targets))
     if not paths and not args.recorded:
         print(ALONE, file=sys.stderr)
     forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)

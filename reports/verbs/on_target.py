@@ -94,7 +94,7 @@ def rely(args: argparse.Namespace) -> int:
     rows = told(target, clauses, chosen)
     counts = Counter(one.group for one in rows)
     words = ", ".join(forms.counted(counts[group], *GROUPS[group]) for group in reversed(GROUPS) if counts[group])
-    summary = f"{target.words}: of {forms.counted(len(rows), 'clause', 'clauses')} {words}"
+    summary = f"{target.words}: of {forms.counted(len(rows), 'clause', 'clauses')} {words}{target.without}"
     forms.show(Answer(target.name, summary, tuple((one, "") for one in rows), counts, choice.left_out), FORMS, args.format)
     if counts["holds"] == len(rows):
         return 0
@@ -116,7 +116,7 @@ def diff(args: argparse.Namespace) -> int:
     rows, same, unknown = from_release(target, table, clauses, choice.clauses, release)
     differ = forms.counted(len(rows), "clause is", "clauses are")
     summary = f"{forms.torch_of(release.torch)} -> {target.words}: {differ} not as recorded of the release, {same} are"
-    summary += f", {unknown} not measured on both" * bool(unknown)
+    summary += f", {unknown} not measured on both" * bool(unknown) + target.without
     counts = {"same": same, "unmeasured": unknown, **Counter(one.group for one, _ in rows)}
     forms.show(Answer(target.name, summary, tuple(rows), counts, choice.left_out), FORMS, args.format)
     return 1 if rows else 0 if same else 2

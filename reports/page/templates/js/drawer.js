@@ -70,7 +70,7 @@ function nowView(id, clause) {
     if (place < 0 || (run && mode !== DATA.modes[0] && !tells(id, mode, place))) return [];
     const cell = cellOn(clause, mode, place);
     const same = run && agrees(id, mode, place) ? el("small", { class: "same", text: `your run: the same as recorded of ${COLUMNS[recordOf(place)].label}` }) : null;
-    const title = `On ${run ? `your ${torchOf(torch)}` : `torch ${key}`}${mode === DATA.modes[0] ? "" : `, ${mode}`}`;
+    const title = `On ${run ? torchOf(torch).replace(/^torch /, "your torch ") : `torch ${key}`}${mode === DATA.modes[0] ? "" : `, ${mode}`}`;
     const failed = run && (cell.new || DIFFERENT.has(`${id} ${mode}`)) ? evidenceOf(cell) : undefined;
     return [el("h3", { text: title }), el("p", {}, cellView(clause, cell, forceOf(clause)[place]), same), ...(failed ? evidenceView(failed) : [])];
   });
