@@ -123,6 +123,8 @@ def between(atlas: Atlas, first: str | None, last: str | None) -> tuple[Column, 
     low = column_named(atlas.columns, first) if first is not None else atlas.columns[0]
     high = column_named(atlas.columns, last) if last is not None else atlas.columns[-1]
     if low.version > high.version:
-        raise BadInput(READERS, "", f"{torch_of(low.label)} is newer than {torch_of(high.label)}", "name the older one first")
+        raise BadInput(
+            READERS, "", f"{torch_of(low.label)} is newer than {torch_of(high.label)}", "name the older one first"
+        )
     inside = (low.version, high.version)
     return tuple(one for one in atlas.columns if one.this_run or inside[0] <= one.version <= inside[1])

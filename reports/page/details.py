@@ -21,8 +21,8 @@ from reports.data.disagreements import Disagreement, when
 from reports.data.forms import begun
 from reports.data.history import STATUSES
 from reports.data.neighbours import neighbours
-from reports.data.runfile import minor
 from reports.data.order import rank
+from reports.data.runfile import minor
 from reports.data.sources import link
 from reports.data.statements import IN_WORDS, KINDS, WORDS
 from reports.page.cells import Cells, Once

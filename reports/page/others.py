@@ -12,7 +12,9 @@ from reports.record.on_target import GROUPS, Told, told
 from reports.record.targets import NEEDS, Target
 
 #: What a reason of a target's file may name: an address, or an issue of a repository.
-LINK = re.compile(r"(?P<address>https://[\w./~%+:@!$&'()*,;=?#-]*[\w/])|(?P<repository>[\w.-]+/[\w.-]+)#(?P<number>\d+)")
+LINK = re.compile(
+    r"(?P<address>https://[\w./~%+:@!$&'()*,;=?#-]*[\w/])|(?P<repository>[\w.-]+/[\w.-]+)#(?P<number>\d+)"
+)
 
 
 @dataclass(frozen=True)

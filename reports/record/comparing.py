@@ -53,7 +53,10 @@ class CellChange:
 
 
 #: What a target does otherwise and need not be told of again.
-ASIDE = (("more is refused there", "more are refused there"), ("more differs as its file says", "more differ as its file says"))
+ASIDE = (
+    ("more is refused there", "more are refused there"),
+    ("more differs as its file says", "more differ as its file says"),
+)
 #: What a torch breaks that is wrong, and not only different.
 PROMISED = "what torch documents or tests"
 

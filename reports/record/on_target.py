@@ -76,7 +76,7 @@ def _known(found: Mapping[str, str], clause: Clause, verdict: str) -> Told:
 def from_release(
     target: Target, table: Table, clauses: Clauses, chosen: Iterable[str], release: Recorded
 ) -> tuple[list[tuple[Told, str]], int, int]:
-    """Return what is not as recorded of its torch, each with what is there, worst first; how much is the same, or unknown.
+    """Return what is not as recorded of its torch, each with what is there, worst first; how much is the same, unknown.
 
     Unknown is what was not measured on both with the text that it has now.
     """

@@ -130,9 +130,13 @@ def record_target(name: str, runs: list[Run], folder: Path = VERDICTS) -> Path:
     document = made(runs[0])
     path = folder / FOLDER / f"{name}.json"
     validate(document, "target.schema.json", path, "", HINT)
-    heads = [f'"{key}": {laid_out(value, " ")}' for key, value in document.items()]
-    write_atomic(path, "{" + ",\n".join(heads) + "}\n")
+    write_atomic(path, as_written(document))
     return path
+
+
+def as_written(document: Mapping[str, Any]) -> str:
+    """Return the text of a file."""
+    return "{" + ",\n".join(f'"{key}": {laid_out(value, " ")}' for key, value in document.items()) + "}\n"
 
 
 def made(run: Run) -> dict[str, Any]:
@@ -186,4 +190,3 @@ def _known(line: Mapping[str, Any]) -> dict[str, str]:
         **({"apart": NO_MATTER} if NO_MATTER in line.get("signs", ()) else {}),
         **({"script": script} if 0 < len(script) <= LONGEST else {}),
     }
-

@@ -82,7 +82,10 @@ def as_text(diff: Diff) -> str:
                 f"  - {forms.torch_of(diff.before)}: {before}",
             ]
             for torch, evidence in _evidence(diff, change):
-                lines += [f"  on {forms.torch_of(torch)}:", *(f"    {line}" for line in evidence["plan"].split("\n") if line)]
+                lines += [
+                    f"  on {forms.torch_of(torch)}:",
+                    *(f"    {line}" for line in evidence["plan"].split("\n") if line),
+                ]
                 lines += [f"    {line}" for line in side_by_side(evidence["expected"], evidence["observed"])]
     lines += ["", f"a program that shows what each side does: {asked_by('CLAUSE')}"] * bool(diff.changes)
     if diff.passing:
@@ -151,7 +154,11 @@ def as_markdown(diff: Diff) -> str:
         for change in changes:
             for torch, evidence in _evidence(diff, change):
                 what = "plan and traces" if evidence["plan"] else "traces"
-                lines += ["<details>", f"<summary>{change.clause} on {escape(forms.torch_of(torch))}: {what}</summary>", ""]
+                lines += [
+                    "<details>",
+                    f"<summary>{change.clause} on {escape(forms.torch_of(torch))}: {what}</summary>",
+                    "",
+                ]
                 lines += fenced(evidence["plan"]) if evidence["plan"] else []
                 lines += fenced("\n".join(side_by_side(evidence["expected"], evidence["observed"])), "text")
                 lines += ["", "</details>", ""]

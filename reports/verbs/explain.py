@@ -224,7 +224,12 @@ def as_markdown(answer: Explanation) -> str:
     lines += [f"Checked by {forms.escaped(clause.file)}:", "", *forms.fenced(clause.code)]
     for span, evidence in _evidence(answer):
         if evidence["reproducer"]:
-            lines += ["", f"On {forms.torch_of(span.releases)}, this shows it:", "", *forms.fenced(evidence["reproducer"])]
+            lines += [
+                "",
+                f"On {forms.torch_of(span.releases)}, this shows it:",
+                "",
+                *forms.fenced(evidence["reproducer"]),
+            ]
     return "\n".join(lines) + "\n"
 
 

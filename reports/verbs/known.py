@@ -1,4 +1,4 @@
-"""A first draft of a target's file: as it was run, what it lacks, and what else still fails; without a run, an empty one.
+"""A first draft of a target's file: as it was run, what it lacks, and what else fails; without a run, an empty one.
 
 The reasons in it are what was seen: somebody who knows the target is to replace them, each with a link.
 """
@@ -60,11 +60,20 @@ def _as_run(target: Mapping[str, Any], device: str) -> Iterator[str]:
     """Yield the keys of the file for what is not as usual."""
     name = target.get("title", "").partition(" ")[0]
     given = {"name": name, "setup": target.get("setup", ""), "imports": target.get("imports", [])}
-    given |= {"device": device if device != CPU else "", "dtype": target.get("dtype", DTYPES[0]), "wrap": target.get("wrap", "")}
+    given |= {
+        "device": device if device != CPU else "",
+        "dtype": target.get("dtype", DTYPES[0]),
+        "wrap": target.get("wrap", ""),
+    }
     for key, value in {**given, "sync": target.get("sync", "")}.items():
         if isinstance(value, list) and value:
             yield f"{key} = [{', '.join(map(_text, value))}]"
-        elif value and key == "setup" and "'''" not in value and all(sign.isprintable() or sign == "\n" for sign in value):
+        elif (
+            value
+            and key == "setup"
+            and "'''" not in value
+            and all(sign.isprintable() or sign == "\n" for sign in value)
+        ):
             yield f"setup = '''\n{value.strip()}\n'''"
         elif value and (key, value) != ("dtype", DTYPES[0]):
             yield f"{key} = {_text(value)}"
@@ -88,7 +97,7 @@ def _said(line: Mapping[str, Any]) -> str:
 
 
 def explained(line: Mapping[str, Any], code: str, missing: list[str]) -> list[str]:
-    """Return those of the missing features that a cell needs: by its plan where it has one, else by names in its test."""
+    """Return those of the missing features that a cell needs: by its plan where it has one, or else by its test."""
     plan = (line["evidence"] or {}).get("plan", "")
     if plan:
         parts = list(_parts(plan))

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
@@ -95,7 +94,9 @@ def rely(args: argparse.Namespace) -> int:
     counts = Counter(one.group for one in rows)
     words = ", ".join(forms.counted(counts[group], *GROUPS[group]) for group in reversed(GROUPS) if counts[group])
     summary = f"{target.words}: of {forms.counted(len(rows), 'clause', 'clauses')} {words}{target.without}"
-    forms.show(Answer(target.name, summary, tuple((one, "") for one in rows), counts, choice.left_out), FORMS, args.format)
+    forms.show(
+        Answer(target.name, summary, tuple((one, "") for one in rows), counts, choice.left_out), FORMS, args.format
+    )
     if counts["holds"] == len(rows):
         return 0
     return 1 if counts["holds"] + counts["unmeasured"] < len(rows) else 2

@@ -19,8 +19,8 @@ from reports.data.neighbours import from_to
 from reports.data.order import order
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
-from reports.verbs.card_forms import as_text as card_as_text
 from reports.verbs import on_target
+from reports.verbs.card_forms import as_text as card_as_text
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.verbs.pair import SIGN, said, with_pair
 from reports.verbs.verb import add_verb

@@ -41,7 +41,8 @@ def as_text(answer: Written) -> str:
     lines = []
     for torch, counts in answer.torches:
         lines.append(
-            f"{forms.torch_of(torch)}: " + (", ".join(f"{count} {name}" for name, count in counts.items()) or "no cells")
+            f"{forms.torch_of(torch)}: "
+            + (", ".join(f"{count} {name}" for name, count in counts.items()) or "no cells")
         )
     return "\n".join([*lines, str(answer.out)]) + "\n"
 

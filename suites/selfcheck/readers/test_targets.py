@@ -1,4 +1,4 @@
-"""Targets in the verbs: who was measured is said, known drafts a file that can be read, rely and diff ask the record."""
+"""Targets in the verbs: who was measured is said, known drafts a file that is read, rely and diff ask the record."""
 
 from __future__ import annotations
 
@@ -127,7 +127,9 @@ def test_a_draft_is_the_target_as_it_was_run_with_what_fails(tmp_path: Path, cap
     assert found.known == {
         FIRST: a_target.WHY, SECOND: "arithmetic", FIFTH: odd.replace("\x7f", "\\x7f").replace("\x1b", "\\x1b")
     }  # fmt: skip
-    above = text.splitlines()[: text.splitlines().index(next(one for one in text.splitlines() if FIFTH in one and "=" in one))]
+    above = text.splitlines()[
+        : text.splitlines().index(next(one for one in text.splitlines() if FIFTH in one and "=" in one))
+    ]
     assert above[-2:] == [
         "# no matter of hooks: a plan without hooks differs, too",
         f"# {tmp_path}/reproducers/{FIFTH}.eager.py",
@@ -152,7 +154,9 @@ def test_a_test_without_plans_shows_a_missing_feature_by_its_names_and_a_stale_e
 def test_a_draft_of_a_run_without_a_target_and_of_a_plan_of_others_can_be_read(tmp_path: Path, capsys: Any) -> None:
     lines = synthetic.run_lines(TABLE, "2.15.0")
     cells = cells_of(lines)
-    fail(cells[FIRST], evidence={**synthetic.evidence(), "plan": "Plan(Copy(Copy(1, 2, 3, 4), x=()), __import__('os'))"})
+    fail(
+        cells[FIRST], evidence={**synthetic.evidence(), "plan": "Plan(Copy(Copy(1, 2, 3, 4), x=()), __import__('os'))"}
+    )
     lines[-1] = synthetic.footer(list(cells.values()))
     found, _ = drafted(tmp_path, lines, capsys)
     assert (found.name, found.device, found.lacks, list(found.known)) == ("", "cpu", {}, [FIRST])

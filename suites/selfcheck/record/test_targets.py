@@ -148,7 +148,10 @@ def test_a_name_that_is_none_and_two_runs_are_refused(tmp_path: Path, verdicts: 
     [
         (lambda found: found.update(format=7), "is of format 7"),
         (lambda found: found["lacks"].update(sparse="no"), "is not of type object"),
-        (lambda found: found["known"].update({"a.b.c": {"verdict": "hung", "why": "?"}}), "known: a.b.c has no verdict"),
+        (
+            lambda found: found["known"].update({"a.b.c": {"verdict": "hung", "why": "?"}}),
+            "known: a.b.c has no verdict",
+        ),
         (lambda found: found["verdicts"].update(unseen={}), "unseen"),
     ],
 )
@@ -161,6 +164,6 @@ def test_a_damaged_file_is_refused_in_one_line(
     found = json.loads(path.read_text("utf-8"))
     change(found)
     path.write_text(json.dumps(found), "utf-8")
-    with pytest.raises(BadInput, match="mine.json") as caught:
+    with pytest.raises(BadInput, match=r"mine\.json") as caught:
         read_targets(verdicts)
     assert (fault in str(caught.value), "\n" in str(caught.value)) == (True, False)
