@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from packaging.version import Version
@@ -25,8 +25,7 @@ GROUPS = {
     "unmeasured": ("is not measured there", "are not measured there"),
     "holds": ("holds there", "hold there"),
 }
-UNASKED = "not measured there: its run did not ask it, as it asks none about the CPU or without tensors"
-OLDER = "not measured there: it had another text then"
+UNASKED = "not measured there: its run did not ask it, as none about the CPU or without tensors, or it is another text"
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,9 @@ class Told:
     group: str
     says: str
     verdict: str = ""
-    script: str = ""
+    #: Of what was refused: why, in the words of the run, and the reasons of the features that it names.
+    note: str = ""
+    why: tuple[str, ...] = ()
 
     @property
     def clause(self) -> str:
@@ -54,23 +55,21 @@ def told(target: Target, clauses: Clauses, chosen: Iterable[str]) -> list[Told]:
 
 def _told(target: Target, clause: Clause, verdict: str, version: Version) -> Told:
     if not verdict:
-        return Told(clause, "unmeasured", OLDER if clause.id in target.clauses else UNASKED)
+        return Told(clause, "unmeasured", UNASKED)
     if clause.id in target.known:
-        return _known(target.known[clause.id], clause, verdict)
+        found = target.known[clause.id]
+        apart = f" ({found['apart']}: a plan without hooks differs, too)" if "apart" in found else ""
+        return Told(clause, "differs", f"{verdict}: {found['why']}{apart}", verdict)
     if verdict == "refused":
         note = target.notes[clause.id]
-        why = "; ".join(target.record["lacks"][name]["why"] for name in target.lacks(note))
-        return Told(clause, "lacks" if why else "declined", f"{note} ({why})" if why else note, verdict)
+        why = tuple(target.record["lacks"][name]["why"] for name in target.lacks(note))
+        says = f"{note} ({'; '.join(why)})" if why else note
+        return Told(clause, "lacks" if why else "declined", says, verdict, note, why)
     if verdict == "conforms":
         said = statement(clause, Cell(verdict, clause.in_force(version)))
         return Told(clause, "holds" if said.good else "otherwise", said.says, verdict)
     words = "its API is not there" if verdict == "absent" else f"{verdict}, as is written down of torch itself"
     return Told(clause, "absent" if verdict == "absent" else "otherwise", words, verdict)
-
-
-def _known(found: Mapping[str, str], clause: Clause, verdict: str) -> Told:
-    apart = f" ({found['apart']}: a plan without hooks differs, too)" if "apart" in found else ""
-    return Told(clause, "differs", f"{verdict}: {found['why']}{apart}", verdict, found.get("script", ""))
 
 
 def from_release(
@@ -90,9 +89,9 @@ def from_release(
             same += 1
         else:
             found.append((one, statement(one.record, cell).words))
-    return sorted(found, key=lambda pair: _rank(pair[0])), same, unknown
+    return sorted(found, key=lambda pair: worst_first(pair[0])), same, unknown
 
 
-def _rank(one: Told) -> tuple[int, bool, bool]:
+def worst_first(one: Told) -> tuple[int, bool, bool]:
     """Return how bad it is: other values or calls first, then an end of the process, then what raises an error."""
     return list(GROUPS).index(one.group), "no matter of hooks" in one.says, one.verdict != "deviates"

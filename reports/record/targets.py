@@ -2,14 +2,14 @@
 
 A file is written from one complete run, and nothing in it is typed by hand: who, what is not there and what differs,
 each with the reason and the link of the target's own file, and by verdict the clauses with the beginnings of the
-digests of their texts. A clause with another text now was not measured.
+digests of their texts; of those that conform, which are most, the digests alone. A clause with another text now was
+not measured.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,18 +31,20 @@ NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 #: How many signs of a digest tell two texts of one clause apart, and the longest script that is kept.
 DIGEST, LONGEST = 6, 6_000
 HINT = f"record it again: {REPORTS} record --target NAME RUN"
-NEEDS = "needs "
+NEEDS, CONFORMS, REFUSED = "needs ", "conforms", "refused"
 
 
 @dataclass(frozen=True)
 class Target:
-    """A recorded target: what is in its file, and for each clause that was measured its verdict and digest."""
+    """A recorded target: what is in its file, and for each clause that does not conform its verdict and digest."""
 
     name: str
     record: Mapping[str, Any]
     clauses: Mapping[str, tuple[str, str]]
     #: Clause -> why it was refused.
     notes: Mapping[str, str]
+    #: Chapter and digest of the clauses that conform.
+    conforms: Set[tuple[str, str]]
 
     @property
     def words(self) -> str:
@@ -68,12 +70,13 @@ class Target:
 
     def measured(self, clauses: Clauses) -> dict[str, str]:
         """Return the verdict of each of these clauses that was measured with the text that it has now."""
-        found = ((name, self.clauses.get(name)) for name in clauses)
-        return {name: one[0] for name, one in found if one and clauses[name].digest.startswith(one[1])}
-
-    def older(self, clauses: Clauses) -> list[str]:
-        """Return those that were measured with another text."""
-        return [name for name in clauses if name in self.clauses and name not in self.measured(clauses)]
+        found = {}
+        for name, clause in clauses.items():
+            verdict, digest = self.clauses.get(name, (CONFORMS, ""))
+            now = clause.digest[:DIGEST]
+            if digest == now or (not digest and (clause.chapter, now) in self.conforms):
+                found[name] = verdict
+        return found
 
     def lacks(self, note: str) -> list[str]:
         """Return the features that a note says are needed, of those that are not there."""
@@ -100,24 +103,19 @@ def _read(path: Path) -> Target:
     foreign_format(found, path, "")
     validate(found, "target.schema.json", path, "", HINT)
     clauses, notes = {}, {}
-    for verdict, note, grouped in _groups(found):
-        for chapter, names in grouped.items():
-            for name, digest in names.items():
-                clauses[f"{chapter}.{name}"] = verdict, digest
-                if verdict == "refused":
-                    notes[f"{chapter}.{name}"] = note
+    refused = ((REFUSED, note, digests) for note, digests in found["refused"].items())
+    for verdict, note, digests in (*((verdict, "", one) for verdict, one in found["verdicts"].items()), *refused):
+        clauses.update((name, (verdict, digest)) for name, digest in digests.items())
+        notes.update(dict.fromkeys(digests if verdict == REFUSED else (), note))
+    conforms = {
+        (chapter, digests[at : at + DIGEST])
+        for chapter, digests in found[CONFORMS].items()
+        for at in range(0, len(digests), DIGEST)
+    }
     missing = found["known"].keys() - clauses.keys()
     if missing:
         raise BadInput(path, "known", f"{min(missing)} has no verdict", HINT)
-    return Target(path.stem, found, clauses, notes)
-
-
-def _groups(found: Mapping[str, Any]) -> Iterable[tuple[str, str, Mapping[str, Mapping[str, str]]]]:
-    """Yield verdict, note and the clauses of it by chapter."""
-    for verdict, grouped in found["verdicts"].items():
-        yield verdict, "", grouped
-    for note, grouped in found["refused"].items():
-        yield "refused", note, grouped
+    return Target(path.stem, found, clauses, notes, conforms)
 
 
 def record_target(name: str, runs: list[Run], folder: Path = VERDICTS) -> Path:
@@ -156,29 +154,33 @@ def made(run: Run) -> dict[str, Any]:
         hint = f"name what is known in the target's file, {REPORTS} known {run.path} drafts it, and run again"
     if fault:
         raise BadInput(run.path, "", fault, hint)
-    verdicts: dict[str, Any] = {}
-    refused: dict[str, Any] = {}
+    verdicts: dict[str, dict[str, str]] = {}
+    refused: dict[str, dict[str, str]] = {}
+    conforms: dict[str, str] = {}
     for clause, line in sorted(lines.items()):
-        verdict = line["verdict"]
-        groups = refused.setdefault(line["note"], {}) if verdict == "refused" else verdicts.setdefault(verdict, {})
-        chapter, _, rest = clause.partition(".")
-        groups.setdefault(chapter, {})[rest] = run.clauses[clause].digest[:DIGEST]
+        verdict, chapter = line["verdict"], run.clauses[clause].chapter
+        digest = run.clauses[clause].digest[:DIGEST]
+        if verdict == CONFORMS:
+            conforms[chapter] = conforms.get(chapter, "") + digest
+        elif verdict == REFUSED:
+            refused.setdefault(line["note"], {})[clause] = digest
+        else:
+            verdicts.setdefault(verdict, {})[clause] = digest
     known = {clause: _known(line) for clause, line in sorted(lines.items()) if line.get("deviation") == KNOWN}
     plain = ("torch", "build", "device", "suite", "python", "platform", "instruments", "hypothesis", "began")
-    often = Counter({note: sum(map(len, groups.values())) for note, groups in refused.items()})
     return {
         "format": 1,
         **{name: target[name] for name in ("words", "title", "dtype", "wrap", "setup", "imports")},
         **{name: header[name] for name in plain if header.get(name)},
-        "lacks": {name: {"words": _words(name), "why": why} for name, why in target["lacks"].items()},
+        "lacks": {
+            name: {"words": FEATURES[name].words if name in FEATURES else name, "why": why}
+            for name, why in target["lacks"].items()
+        },
         "known": known,
-        "refused": {note: refused[note] for note, _ in often.most_common()},
+        "refused": refused,
         "verdicts": verdicts,
+        "conforms": conforms,
     }
-
-
-def _words(feature: str) -> str:
-    return FEATURES[feature].words if feature in FEATURES else feature
 
 
 def _known(line: Mapping[str, Any]) -> dict[str, str]:
