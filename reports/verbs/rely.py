@@ -181,7 +181,10 @@ def not_known(reliance: Reliance) -> list[str]:
     """Return which releases of the range nothing is said of, in a line."""
     if not reliance.unknown:
         return []
-    return ["", f"not measured in {reliance.mode}: torch " + from_to(*(reliance.unknown[at].label for at in (0, -1)))]
+    return [
+        "",
+        f"not measured in {reliance.mode}: " + forms.torch_of(from_to(*(reliance.unknown[at].label for at in (0, -1)))),
+    ]
 
 
 def more(one: Status) -> list[str]:
@@ -213,7 +216,7 @@ def as_json(reliance: Reliance) -> str:
     return forms.as_json(
         {
             "format": ANSWERS_FORMAT,
-            "releases": [column.torch for column in reliance.columns],
+            "releases": [column.measured for column in reliance.columns],
             "mode": reliance.mode,
             "left_out": reliance.left_out,
             "scope": LINE,

@@ -40,6 +40,6 @@ function cardPart([title, found]) {
 /** Show what becomes of the hook in other ways to run a program: what the view of the modes has of it. */
 function waysOf(api) {
   const box = document.querySelector(`#view-modes [data-api="${api}"]`)?.cloneNode(true);
-  box?.querySelector("h3").replaceChildren(`In other ways to run, on torch ${byId("view-modes").dataset.torch}`);
+  box?.querySelector("h3").replaceChildren(`In other ways to run, on ${torchOf(byId("view-modes").dataset.torch)}`);
   return box;
 }
