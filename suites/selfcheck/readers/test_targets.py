@@ -47,7 +47,7 @@ def test_a_release_is_called_torch_and_a_target_says_so_itself() -> None:
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_who_was_measured_is_said_in_every_form(room: Path, capsys: Any, form: str) -> None:
     run = str(room / "run.jsonl")
-    for words in (["check", run], ["badge", run], ["diff", "2.14", run], ["rely", "--run", run], ["find", "hook", "--run", run]):
+    for words in (["check", run], ["badge", run], ["diff", "2.14", run], ["rely", "--run", run]):
         main([*words, "--format", form, "--verdicts", str(room / "verdicts")])
         assert WORDS in capsys.readouterr().out.replace("\\_", "_")
     assert main(["triage", run, "--format", form]) == 0
