@@ -25,7 +25,7 @@ GROUPS = {
     "unmeasured": ("is not measured there", "are not measured there"),
     "holds": ("holds there", "hold there"),
 }
-UNASKED = "not measured there: its run did not ask it, as none about the CPU or without tensors, or it is another text"
+UNASKED = "not measured there with the text that it has now; those about the CPU or without tensors are not asked"
 
 
 @dataclass(frozen=True)

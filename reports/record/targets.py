@@ -64,9 +64,9 @@ class Target:
 
     @property
     def without(self) -> str:
-        """What its plans were drawn without, as the end of a sentence; nothing where they were drawn as everywhere."""
+        """What was left out, plans as well as clauses, as the end of a sentence; nothing where nothing was."""
         words = ", ".join(one["words"] for one in self.record["lacks"].values())
-        return f"; its plans were drawn without {words}" if words else ""
+        return f"; what needs {words} was left out" if words else ""
 
     def measured(self, clauses: Clauses) -> dict[str, str]:
         """Return the verdict of each of these clauses that was measured with the text that it has now."""

@@ -102,7 +102,8 @@ def explained(line: Mapping[str, Any], code: str, missing: list[str]) -> list[st
     if plan:
         parts = list(_parts(plan))
         return [name for name in missing if any(_uses(name, one) for one in parts)]
-    names = {*re.findall(r"\w+", code)}
+    # A helper is asked for it by a text; a sentence that speaks of it is another one.
+    names = {getattr(node, kind, "") for node in _nodes(code) for kind in ("id", "attr", "name", "value")}
     return [name for name in missing if FEATURES[name].names & names or FEATURES[name].words in line["note"]]
 
 
@@ -116,17 +117,20 @@ def _uses(name: str, part: Any) -> bool:
 
 def _parts(plan: str) -> Iterator[Any]:
     """Yield the parts of a plan that a feature may be about, from its text, which is data and is not run."""
-    try:
-        nodes = list(ast.walk(ast.parse(plan, mode="eval")))
-    except (SyntaxError, RecursionError, MemoryError, ValueError):
-        return
-    for node in nodes:
+    for node in _nodes(plan):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PARTS:
             given = {word.arg: _literal(word.value) for word in node.keywords if word.arg}
             try:
                 yield getattr(grammar, node.func.id)(*map(_literal, node.args), **given)
             except TypeError:
                 continue
+
+
+def _nodes(text: str) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(text)))
+    except (SyntaxError, RecursionError, MemoryError, ValueError):
+        return []
 
 
 def _literal(node: ast.expr) -> Any:

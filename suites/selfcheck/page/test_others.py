@@ -40,7 +40,7 @@ def test_each_target_says_who_it_is_what_differs_and_why(browser, others):
         text = groups.nth(1).inner_text()
         assert text.startswith(a_target.WORDS)
         assert "2 differ as its file says" in text
-        assert "its plans were drawn without sparse tensors." in text
+        assert "; what needs sparse tensors was left out." in text
         assert "are not measured there" not in text
         assert "20 are not measured there" in groups.nth(0).text_content()
         assert f"{TABLE[first]['says']} {first}" in text
