@@ -80,8 +80,9 @@ def _as_run(target: Mapping[str, Any], device: str) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return a text as TOML: as in JSON, but for one sign."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Return a text as TOML: as in JSON, and nothing in it can act upon the terminal."""
+    written = json.dumps(text, ensure_ascii=False)
+    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in written)
 
 
 def _differs(line: Mapping[str, Any]) -> bool:
