@@ -57,6 +57,7 @@ def parser(verb: str | None, prog: str = REPORTS) -> Parser:
         explain,
         export,
         find,
+        known,
         modes,
         overhead,
         rely,
@@ -78,7 +79,7 @@ def parser(verb: str | None, prog: str = REPORTS) -> Parser:
     for verb_of in (find, why, rely, affects, diff_forms, explain, modes, scope):
         verb_of.add_parser(sub)
     commands.add_parsers(sub)
-    for verb_of in (triage, badge, export, overhead, upstream):
+    for verb_of in (triage, known, badge, export, overhead, upstream):
         verb_of.add_parser(sub)
     if verb not in sub.choices:
         from reports.verbs import sweep

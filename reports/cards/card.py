@@ -16,6 +16,7 @@ from pathlib import Path
 from fixtures.families import KINDS
 from reports.data.atlas import Atlas, Column
 from reports.data.by_mode import CALLS, by_mode
+from reports.data.forms import torch_of
 from reports.data.history import Span, spans, timeline
 
 #: The parts of a card, in their order, and what stands before their lines; `next_to` is of cards that need it.
@@ -129,7 +130,7 @@ def since(atlas: Atlas, api: str) -> str:
     for option in (text.partition("=")[0] for text in _called(api)[1]):
         if (came := atlas.came.get((api, option), 0)) > first:
             later.setdefault(came, []).append(option)
-    words = [f"since torch {atlas.columns[first].label}" if first else "there on all recorded releases"]
+    words = [f"since {torch_of(atlas.columns[first].label)}" if first else "there on all recorded releases"]
     words += [f"{', '.join(later[came])} since {atlas.columns[came].label}" for came in sorted(later)]
     return "; ".join(words)
 
@@ -156,7 +157,9 @@ def _before(clause: str, found: Iterable[Span]) -> list[tuple[int, Line]]:
     known = [span for span in found if span.statement.answer not in ("absent", "unseen")]
     said = {span.statement.words: (span.statement.weight, span.statement.says) for span in known}
     lines = [(said[words][0], when, said[words][1]) for when, words in timeline(known)]
-    return [(bad, Line("before", f"torch {when}: {says}", clause)) for bad, when, says in lines if says != lines[-1][2]]
+    return [
+        (bad, Line("before", f"{torch_of(when)}: {says}", clause)) for bad, when, says in lines if says != lines[-1][2]
+    ]
 
 
 def _ways(atlas: Atlas, api: str, torch: Column) -> Iterator[Line]:

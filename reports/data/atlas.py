@@ -48,6 +48,13 @@ class Column:
     unfinished: int = 0
     instruments: str | None = None
     hypothesis: str | None = None
+    #: Who is measured, where that is more than a release on the CPU.
+    target: str = ""
+
+    @property
+    def measured(self) -> str:
+        """The torch, or the words of a target."""
+        return self.target or self.torch
 
     @property
     def version(self) -> Version:
@@ -233,6 +240,7 @@ def _run_column(name: str, group: list[Run], recorded: list[Recorded]) -> Column
     header = run.header
     release = is_release(run.version)
     nearest = None if name in {old.minor for old in recorded} else nearest_to(run.version, recorded)
+    words = run.measured if run.target else ""
     return Column(
         key=f"{name} run",
         label=f"{name} (this run)",
@@ -245,6 +253,7 @@ def _run_column(name: str, group: list[Run], recorded: list[Recorded]) -> Column
         unfinished=sum(len(each.missing) for each in group),
         instruments=header.get("instruments"),
         hypothesis=header.get("hypothesis"),
+        target=words,
     )
 
 

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 from reports.data.strict import one_line
 
 Answer = TypeVar("Answer")
+#: How the words of a target begin: "torch 2.15.0, float32", "torch_xla 2.9.0 on torch 2.9.1, xla".
+OF_TARGET = re.compile(r"torch |\S+ (\S+ )?on torch ")
 
 
 def escaped(text: str) -> str:
@@ -33,6 +35,11 @@ def begun(text: str) -> str:
     """Return text as the beginning of a sentence; code keeps its case: forward() is not Forward()."""
     code = re.search(r"[(_=\[]|\.\w", text.partition(" ")[0])
     return text if code else text[:1].upper() + text[1:]
+
+
+def torch_of(name: str) -> str:
+    """Return the name of a torch as words: "torch 2.13"; that of a target says itself on which torch it was."""
+    return name if OF_TARGET.match(name) else f"torch {name}"
 
 
 def counted(number: int, one: str, many: str) -> str:

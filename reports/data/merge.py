@@ -16,7 +16,7 @@ from reports.data.clause import Clause
 from reports.data.runfile import Run, run_key
 from reports.data.strict import BadInput, shown
 
-SAME = ("torch", "build", "python", "platform", "device", "profile", "examples", "seed", "hypothesis")
+SAME = ("torch", "build", "python", "platform", "device", "profile", "examples", "seed", "hypothesis", "target")
 
 
 def merge(runs: Iterable[Run]) -> list[Run]:

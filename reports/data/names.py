@@ -11,6 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from fixtures.run.naming import READERS, REPORTS
 from reports.data.atlas import Atlas, Column, build
+from reports.data.forms import torch_of
 from reports.data.runfile import read_runs
 from reports.data.strict import BadInput, shown
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
@@ -70,7 +71,7 @@ def recorded_as(asked: str, names: Sequence[tuple[str, ...]]) -> int | None:
 def column_named(columns: Iterable[Column], asked: str) -> Column:
     """Return the column of a release, named as in `recorded_as`."""
     columns = list(columns)
-    place = recorded_as(asked, [(column.key, column.head, column.torch) for column in columns])
+    place = recorded_as(asked, [(column.key, column.head, column.measured) for column in columns])
     if place is not None:
         return columns[place]
     hint = version_hint(asked, [column.key for column in columns])
@@ -122,6 +123,8 @@ def between(atlas: Atlas, first: str | None, last: str | None) -> tuple[Column, 
     low = column_named(atlas.columns, first) if first is not None else atlas.columns[0]
     high = column_named(atlas.columns, last) if last is not None else atlas.columns[-1]
     if low.version > high.version:
-        raise BadInput(READERS, "", f"torch {low.label} is newer than torch {high.label}", "name the older one first")
+        raise BadInput(
+            READERS, "", f"{torch_of(low.label)} is newer than {torch_of(high.label)}", "name the older one first"
+        )
     inside = (low.version, high.version)
     return tuple(one for one in atlas.columns if one.this_run or inside[0] <= one.version <= inside[1])

@@ -52,6 +52,17 @@ class Run:
         return Version(self.header["torch"])
 
     @property
+    def target(self) -> Mapping[str, Any] | None:
+        """What was measured, where that is more than a release on the CPU."""
+        found: Mapping[str, Any] | None = self.header.get("target")
+        return found
+
+    @property
+    def measured(self) -> str:
+        """Who was measured: "2.13.0+cpu"; of a target its words, never the release alone."""
+        return str(self.target["words"] if self.target else self.header["torch"])
+
+    @property
     def complete(self) -> bool:
         """Whether nothing that was to run is missing."""
         return not self.missing
@@ -74,9 +85,13 @@ def is_release(version: Version) -> bool:
 
 
 def run_key(run: Run) -> str:
-    """Return the key of a run's column: the minor version of a release, and what else makes it its own."""
-    key = minor(run.version) if is_release(run.version) else str(run.version)
-    own = [run.header[name] for name, usual in USUAL.items() if run.header[name] != usual]
+    """Return the key of a run's column: the minor version of a release, and what else makes it its own.
+
+    A target is known by its words, which name its device.
+    """
+    key = run.measured if run.target else minor(run.version) if is_release(run.version) else str(run.version)
+    asked = [name for name in USUAL if not (run.target and name == "device")]
+    own = [run.header[name] for name in asked if run.header[name] != USUAL[name]]
     return " ".join([key, *own])
 
 

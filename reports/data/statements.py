@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from fixtures.clause.clause import EFFECTS
-from reports.data.cell import BROKEN, Cell
+from reports.data.cell import BROKEN, KNOWN, Cell
 from reports.data.clause import Clause, truth
 from reports.data.forms import begun
 from reports.data.table import RULE
@@ -150,6 +150,7 @@ def statement(clause: Clause, cell: Cell) -> Statement:
         for one in clause.deviations:
             if cell.deviation == one.name:
                 return Statement(one.says, cell.verdict, one.effect, one.reason, one.ref, cause=one.cause)
+    reason = cell.note if cell.deviation == KNOWN else ""
     if cell.verdict == "deviates":
         told = {one.name for one in clause.readings if one.told}
         known = [_reading(clause, name) for name in cell.holds if name in told]
@@ -159,9 +160,11 @@ def statement(clause: Clause, cell: Cell) -> Statement:
         # What the clause does not list is a rule of a mode: its sentence is the note, and nobody hears of it.
         known_as = cell.deviation if cell.declared and cell.deviation else ""
         rule = "" if known_as.startswith(RULE) else known_as
-        return Statement(says, cell.verdict, effect if effect != "none" else "silent", cause=rule, new=cell.new)
+        reason = reason if reason != says else ""
+        effect = effect if effect != "none" else "silent"
+        return Statement(says, cell.verdict, effect, reason, cause=rule, new=cell.new)
     if cell.verdict in ("crashed", "hung"):
-        return Statement(f"The process {cell.verdict}.", cell.verdict, "error")
+        return Statement(f"The process {cell.verdict}.", cell.verdict, "error", reason)
     missing = _missing(clause.needs) if cell.verdict == "absent" else ""
     return Statement(begun(cell.note) or missing, cell.verdict)
 

@@ -18,14 +18,16 @@ from reports.costs.recorded import NOTHING, Record
 from reports.data.atlas import Atlas, undeclared
 from reports.data.by_mode import CALLS, by_mode
 from reports.data.disagreements import Disagreement
-from reports.data.forms import begun
+from reports.data.forms import begun, torch_of
 from reports.data.neighbours import from_to
 from reports.data.scope import HOW, scope
 from reports.data.uncovered import UNCOVERED
 from reports.page.choices import choices
 from reports.page.details import NO_EXAMPLES, embedded
 from reports.page.matrix import MANY_COLUMNS, MEANINGS, SIGNS, chapters, claims, present, tally
+from reports.page.others import linked, others
 from reports.page.own import Own
+from reports.record.targets import Target
 from reports.symptoms.programs import symptoms
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -42,6 +44,7 @@ def render(
     costs: Record = NOTHING,
     examples: Mapping[str, str] = NO_EXAMPLES,
     answer: Own | None = None,
+    targets: Sequence[Target] = (),
 ) -> str:
     """Return the page as HTML; the answer is about the runs that the atlas holds."""
     script = _joined("js", SCRIPTS).replace("python -m reports", REPORTS)
@@ -74,6 +77,7 @@ def render(
         scope=scope(),
         by_mode=by_mode(atlas, atlas.newest),
         calls=CALLS,
+        others=others(atlas, targets),
         why=symptoms(),
         how=HOW,
         reports=REPORTS,
@@ -82,7 +86,8 @@ def render(
 
 def _span(atlas: Atlas) -> str:
     """Return "1.4 to 2.15"."""
-    return from_to(atlas.columns[0].head, atlas.columns[-1].head)
+    releases = [column for column in atlas.columns if not column.target] or atlas.columns
+    return from_to(releases[0].head, releases[-1].head)
 
 
 @functools.cache
@@ -91,7 +96,7 @@ def _template() -> Template:
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["begun"] = begun
+    environment.filters.update(begun=begun, torch_of=torch_of, linked=linked)
     return environment.get_template("page.html")
 
 

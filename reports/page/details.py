@@ -22,6 +22,7 @@ from reports.data.forms import begun
 from reports.data.history import STATUSES
 from reports.data.neighbours import neighbours
 from reports.data.order import rank
+from reports.data.runfile import minor
 from reports.data.sources import link
 from reports.data.statements import IN_WORDS, KINDS, WORDS
 from reports.page.cells import Cells, Once
@@ -73,8 +74,9 @@ def document(
     return {
         "columns": [
             {
-                "key": column.key, "label": column.label, "torch": column.torch, "python": column.python,
+                "key": column.key, "label": column.label, "torch": column.measured, "python": column.python,
                 "platform": column.platform, "device": column.device, "run": column.this_run,
+                **({"release": minor(column.version)} if column.target else {}),
             }
             for column in atlas.columns
         ],

@@ -34,7 +34,7 @@ MEANINGS = {
     "deviates": "a bug, or a difference that nobody wrote down; the clause opens to a program that shows it",
     "crashed": "the process died",
     "hung": "the process had to be stopped",
-    "refused": "this mode of execution declines with a clear error",
+    "refused": "this mode of execution, or what was measured in place of a release, declines with a clear error",
     "absent": "the API is not there in this torch",
     "unseen": "not run, or recorded with an older text of the clause",
 }

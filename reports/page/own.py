@@ -9,6 +9,7 @@ from pathlib import Path
 from fixtures.judge.in_words import in_words
 from fixtures.judge.triage import Cluster, triage, words
 from reports.data.atlas import nearest_to
+from reports.data.forms import torch_of
 from reports.data.runfile import Run, is_release, minor
 from reports.data.verdicts import read_recorded
 from reports.record.comparing import CellChange, Comparison, comparison
@@ -44,7 +45,7 @@ def own(runs: Sequence[Run], folder: Path) -> Own:
         if run not in recorded:
             nearest = nearest_to(run.version, known)
             says.append(
-                f"your torch {run.header['torch']} is not recorded" + (f"; the nearest is {nearest}" * bool(nearest))
+                f"your {torch_of(run.measured)} is not recorded" + (f"; the nearest is {nearest}" * bool(nearest))
             )
     cells = [line for run in runs for line in run.lines.values()]
     return Own(tuple(dict.fromkeys(says)), found.changes, tuple(map(_start, triage(cells))))

@@ -11,7 +11,8 @@ from typing import Any
 from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import by_plans
 from reports.data.atlas import including
-from reports.data.cell import Cell, Cells
+from reports.data.cell import KNOWN, Cell, Cells
+from reports.data.forms import counted, torch_of
 from reports.data.merge import check_group, settled
 from reports.data.runfile import Run, is_release, minor
 from reports.data.strict import BadInput
@@ -51,6 +52,11 @@ class CellChange:
         return f"{self.torch} {self.clause} [{self.mode}]: {self.words}{who}"
 
 
+#: What a target does otherwise and need not be told of again.
+ASIDE = (
+    ("more is refused there", "more are refused there"),
+    ("more differs as its file says", "more differ as its file says"),
+)
 #: What a torch breaks that is wrong, and not only different.
 PROMISED = "what torch documents or tests"
 
@@ -70,6 +76,8 @@ class Match:
     wrong: int = 0
     #: For each mode in which a few plans of a clause were played: in how many clauses of how many one fails.
     few: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    #: Of a target: how many cells more are refused there, and how many more differ as its file says.
+    aside: tuple[int, int] = (0, 0)
 
     @property
     def words(self) -> str:
@@ -82,12 +90,15 @@ class Match:
         modes += [f"{bad} of {all_} in {mode}, by a few plans" for mode, (bad, all_) in self.few.items() if bad]
         does = "does what is recorded" if same else "differs from what is recorded"
         counts = (": " if same else " in ") + ", ".join(modes)
-        ran = sum(all_ for _, all_ in self.cells.values())
+        ran = sum(all_ for _, all_ in self.cells.values()) + sum(self.aside)
         part = f" ({ran} of {self.recorded} were run)" if ran < self.recorded else ""
         wrong = f"; {self.wrong} of them {'breaks' if self.wrong == 1 else 'break'} {PROMISED}" if self.wrong else ""
         quiet = ", ".join(mode for mode, (bad, _) in self.few.items() if not bad)
         few = f"; a few plans were played in {quiet}, without a failure" if quiet else ""
-        return f"your torch {self.torch} {does} of {self.release}{counts}{part}{few}{wrong}{self.drawn}"
+        aside = "".join(f"; {counted(count, *words)}" for count, words in zip(self.aside, ASIDE, strict=True) if count)
+        who = torch_of(self.torch)
+        who = f"your {who}" if who.startswith("torch ") else who
+        return f"{who} {does} of {self.release}{counts}{part}{wrong}{aside}{few}{self.drawn}"
 
 
 @dataclass(frozen=True)
@@ -122,12 +133,13 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
     changes: list[CellChange] = []
     matches = []
     recorded = 0
-    for name, group in by_release(runs).items():
+    for who, group in by_release(runs).items():
+        name = minor(group[0].version)
         if name not in before:
             hint = f"compare it with the nearest release: {REPORTS} diff {_last(before)} {group[0].path}"
             raise BadInput(group[0].path, "", f"torch {name} is not recorded", hint)
         recorded += sum(map(len, before[name].cells.values()))
-        found, match = _matched(name, group, before[name], table)
+        found, match = _matched(who, group, before[name], table)
         changes += found
         matches.append(match)
     others = [run for run in runs if run.header["profile"] != "recorded"]
@@ -139,8 +151,12 @@ def comparison(runs: Iterable[Run], folder: Path = VERDICTS) -> Comparison:
 
 
 def _matched(name: str, group: list[Run], old: Recorded, table: Table) -> tuple[list[CellChange], Match]:
-    """Return where the runs of one release are not as recorded, and how many cells are, by mode."""
-    whole = any(map(_is_whole, group))
+    """Return where the runs of one release are not as recorded, and how many cells are, by mode.
+
+    A target is not asked all clauses.
+    """
+    target = group[0].target is not None
+    whole = not target and any(map(_is_whole, group))
     new = from_runs(group, table).cells
     ran = {mode for run in group for mode in run.header["modes"]}
     found = {mode: [cells[mode] for cells in new.values() if mode in cells] for mode in sorted(ran)}
@@ -153,14 +169,25 @@ def _matched(name: str, group: list[Run], old: Recorded, table: Table) -> tuple[
     exact = all(run.header["profile"] == "recorded" for run in group)
     changes = [one for one in differences(name, asked, new, table) if exact or one.kind != "trace"]
     changes = [one for one in changes if not _by_plans(one)]
+    refused, told = _aside(changes) if target else ([], [])
+    changes = [one for one in changes if one not in refused and one not in told]
     keys = {(clause, mode) for side in (asked, new) for clause, found in side.items() for mode in found}
+    keys -= {(one.clause, one.mode) for one in (*refused, *told)}
     total, differ = Counter(mode for _, mode in keys), Counter(one.mode for one in changes)
-    cells = {mode: (total[mode] - differ[mode], total[mode]) for mode in modes if total[mode]}
+    cells = {mode: (total[mode] - differ[mode], total[mode]) for mode in modes if total[mode] or target}
     few = {mode: (differ[mode], len(found[mode])) for mode in by_few}
     known = sum(mode in modes for each in old.cells.values() for mode in each)
     drawn = _drawn(group[0].header.get("hypothesis"), old)
     wrong = sum(one.weight == "wrong" for one in changes)
-    return changes, Match(group[0].version.public, name, cells, known, drawn, wrong, few)
+    who = group[0].measured if target else group[0].version.public
+    return changes, Match(who, old.minor, cells, known, drawn, wrong, few, (len(refused), len(told)))
+
+
+def _aside(changes: Iterable[CellChange]) -> tuple[list[CellChange], list[CellChange]]:
+    """Return what is refused on a target, and what differs as its file says: neither is a change of the release."""
+    cells = [(one, one.after) for one in changes]
+    refused = [one for one, cell in cells if cell and cell.verdict == "refused"]
+    return refused, [one for one, cell in cells if cell and cell.deviation == KNOWN]
 
 
 def _is_whole(run: Run) -> bool:
@@ -192,13 +219,13 @@ def _last(before: Mapping[str, Recorded]) -> str:
 
 
 def by_release(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    """Group the runs by minor version, refusing what is no release and what differs in environment."""
+    """Group the runs by minor version, a target by its words, refusing what is no release and two environments."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         if not is_release(run.version):
             fault = f"torch {run.header['torch']} is not a release: only releases are recorded"
             raise BadInput(run.path, "", fault, "give it to page or diff")
-        groups.setdefault(minor(run.version), []).append(run)
+        groups.setdefault(run.measured if run.target else minor(run.version), []).append(run)
     for group in groups.values():
         check_group(group)
     return {name: settled(group) for name, group in groups.items()}

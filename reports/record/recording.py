@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fixtures.run.naming import REPORTS
 from reports.data.atlas import including
 from reports.data.cell import BROKEN
 from reports.data.clause import Clauses
@@ -105,6 +106,10 @@ def prepared(
     With `restamp`, what other releases have of an older text of a clause counts for its new one: see `restamping.py`.
     """
     runs = [_whole(run) for run in runs]
+    for run in runs:
+        if run.target:
+            hint = f"record it as a target: {REPORTS} record --target NAME {run.path}"
+            raise BadInput(run.path, "", f"is of {run.measured}: only releases are recorded as such", hint)
     suites = read_table(folder)
     table = including(suites, runs)
     before = {old.minor: old for old in read_recorded(folder)}

@@ -55,7 +55,7 @@ def badge(atlas: Atlas, column: Column) -> dict[str, Any]:
     parts += [f"{new} not declared"] if new else []
     parts += [f"{unseen} not measured"] if unseen and parts else []
     color = BAD if new or unseen or not parts else OTHER if others else GOOD
-    label = f"hooks on torch {column.torch}"
+    label = f"hooks on {forms.torch_of(column.measured)}"
     return {"schemaVersion": 1, "label": label, "message": ", ".join(parts) or "not measured", "color": color}
 
 
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the badge."""
     atlas = read_atlas(args, failing=True)
     runs = [column for column in atlas.columns if column.this_run]
-    named = (column for column in runs if recorded_as(args.torch or "", [(column.head, column.torch)]) is not None)
+    named = (column for column in runs if recorded_as(args.torch or "", [(column.head, column.measured)]) is not None)
     column = next(named, None) or (column_named(atlas.columns, args.torch) if args.torch else atlas.focus)
     shield = badge(atlas, column)
     if args.out is None:

@@ -22,6 +22,7 @@ from reports.data.verdicts import COSTS_NAME, VERDICTS, read_recorded, read_tabl
 from reports.page.programs import examples
 from reports.record import recording
 from reports.record.comparing import CellChange, Comparison, comparison
+from reports.record.targets import read_targets, record_target
 from reports.verbs import tables, written
 from reports.verbs.own_run import PLACES, add_runs, named_or_last, say_which, written_last
 from reports.verbs.verb import add_verb
@@ -65,6 +66,7 @@ def add_parsers(sub: Any) -> None:
     record.add_argument(
         "--accept", action="append", default=[], choices=sorted(recording.ACCEPTS), help=f"record this too ({words})"
     )
+    record.add_argument("--target", metavar="NAME", help="record one complete run of a target, under this name")
     check = _verb(sub, "check", run_check, "compare runs with the committed verdicts of their release")
     add_runs(check)
     forms.add_format(check, CHECK_FORMS)
@@ -101,7 +103,8 @@ def run_page(args: argparse.Namespace) -> int:
     costs = read_record(args.verdicts / COSTS_NAME)
     programs = examples() if args.verdicts == VERDICTS else {}  # they say what is recorded there
     answer = own(runs, args.verdicts) if runs else None
-    write_atomic(args.out, render(atlas, known(atlas, args.upstream), costs, programs, answer))
+    targets = read_targets(args.verdicts)
+    write_atomic(args.out, render(atlas, known(atlas, args.upstream), costs, programs, answer, targets))
     if not paths and not args.recorded:
         print(ALONE, file=sys.stderr)
     forms.show(written.of_atlas(args.out, atlas), written.FORMS, args.format)
@@ -109,7 +112,10 @@ def run_page(args: argparse.Namespace) -> int:
 
 
 def run_record(args: argparse.Namespace) -> int:
-    """Write the verdict files and say what changed."""
+    """Write the verdict files and say what changed; of a target its own file alone."""
+    if args.target is not None:
+        print(one_line(str(record_target(args.target, _read(args.runs), args.verdicts))))
+        return 0
     made = recording.prepared(
         _read(args.runs), args.verdicts, replace=args.replace, gone=args.gone, restamp=args.restamp
     )

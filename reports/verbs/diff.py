@@ -227,7 +227,7 @@ def side_named(name: str, recorded: Sequence[Recorded]) -> Recorded | Run:
 def _torch(side: Recorded | Run, table: Table, mode: str, plain: bool = False) -> _Torch:
     """Return a torch in one mode, which is a part of its name unless it is `plain`."""
     if isinstance(side, Run):
-        name, key, cells = f"{side.header['torch']} (this run)", side.header["torch"], run_cells(side, table)
+        name, key, cells = f"{side.measured} (this run)", side.measured, run_cells(side, table)
     else:
         name, key, cells = side.torch, side.minor, recorded_cells(side, table)
     chosen = {clause: cell for (clause, each), cell in cells.items() if each == mode}

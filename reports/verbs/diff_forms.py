@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from fixtures.clause.clause import EFFECTS
+from fixtures.run.naming import READERS, REPORTS
 from reports.data import forms
 from reports.data.forms import escaped, fenced
 from reports.data.neighbours import from_to
 from reports.data.scope import LINE, SCOPE
 from reports.data.statements import KINDS, WORDS, in_contrast
-from reports.data.strict import ANSWERS_FORMAT
+from reports.data.strict import ANSWERS_FORMAT, BadInput
 from reports.data.traces import side_by_side
 from reports.data.verdicts import VERDICTS, read_recorded, read_table
 from reports.page.programs import asked_by
+from reports.verbs import on_target
 from reports.verbs.choice import CLAUSES, add_choice, choose, left_out
 from reports.verbs.diff import Change, Diff, Passing, Side, compare
 from reports.verbs.verb import add_verb
@@ -55,7 +57,7 @@ def _since(diff: Diff, change: Change) -> str:
     """Return "since 2.0": where what is there on the second side began, or ended where that is the older one."""
     plain = change.since.removeprefix("≤")
     if not plain:
-        return f"torch {diff.after}"
+        return forms.torch_of(diff.after)
     unsure = plain != change.since
     if change.back:
         return f"up to {plain}" + " or later" * unsure
@@ -64,7 +66,7 @@ def _since(diff: Diff, change: Change) -> str:
 
 def as_text(diff: Diff) -> str:
     """Return the difference for a terminal."""
-    lines = [f"torch {diff.before} -> {diff.after}: {_summary(diff)}"]
+    lines = [f"{forms.torch_of(diff.before)} -> {diff.after}: {_summary(diff)}"]
     for title, changes in _by_kind(diff):
         lines += ["", f"{title} ({len(changes)})"]
         if changes[0].kind == "added":  # they break no code: in one line each
@@ -77,10 +79,13 @@ def as_text(diff: Diff) -> str:
                 change.clause,
                 *(f"  {line}" for line in change.record.hints),
                 f"  + {_since(diff, change)}: {after}",
-                f"  - torch {diff.before}: {before}",
+                f"  - {forms.torch_of(diff.before)}: {before}",
             ]
             for torch, evidence in _evidence(diff, change):
-                lines += [f"  on torch {torch}:", *(f"    {line}" for line in evidence["plan"].split("\n") if line)]
+                lines += [
+                    f"  on {forms.torch_of(torch)}:",
+                    *(f"    {line}" for line in evidence["plan"].split("\n") if line),
+                ]
                 lines += [f"    {line}" for line in side_by_side(evidence["expected"], evidence["observed"])]
     lines += ["", f"a program that shows what each side does: {asked_by('CLAUSE')}"] * bool(diff.changes)
     if diff.passing:
@@ -136,7 +141,7 @@ def as_json(diff: Diff) -> str:
 
 def as_markdown(diff: Diff) -> str:
     """Return the difference as a table for an issue or a pull request."""
-    lines = [f"**torch {escaped(diff.before)} → {escaped(diff.after)}**: {_summary(diff)}", ""]
+    lines = [f"**{escaped(forms.torch_of(diff.before))} → {escaped(diff.after)}**: {_summary(diff)}", ""]
     for title, changes in _by_kind(diff):
         lines += [f"### {title[0].upper() + title[1:]} ({len(changes)})", ""]
         lines += ["| clause | now | from where | before |", "|---|---|---|---|"]
@@ -149,7 +154,11 @@ def as_markdown(diff: Diff) -> str:
         for change in changes:
             for torch, evidence in _evidence(diff, change):
                 what = "plan and traces" if evidence["plan"] else "traces"
-                lines += ["<details>", f"<summary>{change.clause} on torch {escape(torch)}: {what}</summary>", ""]
+                lines += [
+                    "<details>",
+                    f"<summary>{change.clause} on {escape(forms.torch_of(torch))}: {what}</summary>",
+                    "",
+                ]
                 lines += fenced(evidence["plan"]) if evidence["plan"] else []
                 lines += fenced("\n".join(side_by_side(evidence["expected"], evidence["observed"])), "text")
                 lines += ["", "</details>", ""]
@@ -212,8 +221,9 @@ def add_parser(sub: Any) -> None:
         EPILOG,
         "Show what is different between two torches, worst first, with both statements and since when.",
     )
-    parser.add_argument("before", metavar="A", help="a recorded minor version or a run file")
-    parser.add_argument("after", metavar="B", help="a recorded minor version or a run file")
+    parser.add_argument("before", nargs="?", metavar="A", help="a recorded minor version or a run file")
+    parser.add_argument("after", nargs="?", metavar="B", help="a recorded minor version or a run file")
+    parser.add_argument("--target", metavar="NAME", help=on_target.HELP % "compare its release with")
     add_choice(parser)
     parser.add_argument("--mode", help="the mode of execution (default: that of a run file, or eager)")
     parser.add_argument("--to-mode", metavar="MODE", help="the mode of the second one, if it is another")
@@ -228,6 +238,10 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the difference; 1 when something in it breaks code, 2 where nothing could be compared."""
+    if args.target is not None:
+        return on_target.diff(args)
+    if args.after is None:
+        raise BadInput(READERS, "diff", "two torches are compared, A and B", f"see {REPORTS} diff --help")
     table, recorded = read_table(args.verdicts), read_recorded(args.verdicts)
     found = compare(
         args.before, args.after, table, recorded, args.mode, args.to_mode, lambda clauses: choose(clauses, args)

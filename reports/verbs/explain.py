@@ -61,7 +61,7 @@ def _now(atlas: Atlas, clause: Clause) -> str:
     mode = atlas.modes[0]
     column = next((one for one in atlas.newest if (clause.id, one.key, mode) in atlas.cells), atlas.newest[-1])
     words = statement(clause, atlas.cell(clause.id, column, mode)).words
-    return f"torch {column.label}: {words.removesuffix(f': {clause.says}')}"
+    return f"{forms.torch_of(column.label)}: {words.removesuffix(f': {clause.says}')}"
 
 
 #: who says it, in words
@@ -152,7 +152,7 @@ def as_text(answer: Explanation, modes: bool = False) -> str:
     ]
     lines += _history(answer, modes)
     for span, evidence in _evidence(answer, modes):
-        lines += ["", f"torch {span.releases}", *_indented(evidence["message"])]
+        lines += ["", forms.torch_of(span.releases), *_indented(evidence["message"])]
         if not (evidence["plan"] and evidence["plan"] in evidence["message"]):  # a message has both traces next to it
             lines += _indented(evidence["plan"])
             lines += ["  expected", *_indented("\n".join(evidence["expected"]), 4)]
@@ -224,7 +224,12 @@ def as_markdown(answer: Explanation) -> str:
     lines += [f"Checked by {forms.escaped(clause.file)}:", "", *forms.fenced(clause.code)]
     for span, evidence in _evidence(answer):
         if evidence["reproducer"]:
-            lines += ["", f"On torch {span.releases}, this shows it:", "", *forms.fenced(evidence["reproducer"])]
+            lines += [
+                "",
+                f"On {forms.torch_of(span.releases)}, this shows it:",
+                "",
+                *forms.fenced(evidence["reproducer"]),
+            ]
     return "\n".join(lines) + "\n"
 
 

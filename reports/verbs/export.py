@@ -38,6 +38,7 @@ def document(atlas: Atlas, costs: Record = NOTHING) -> dict[str, Any]:
             "python": column.python,
             "platform": column.platform,
             "device": column.device,
+            **({"target": column.target} if column.target else {}),
             "run": column.this_run,
             "unfinished": column.unfinished,
         }

@@ -52,7 +52,7 @@ def find(atlas: Atlas, words: str, most: int = MOST, mode: str = USUAL) -> Neare
     statuses = [status_of(atlas, name, mode, (newest,)) for name in found.clauses[:most]]
     before = {one.clause: otherwise(status_of(atlas, one.clause, mode, atlas.columns)) for one in statuses}
     fitting = (found.answer, found.symptoms)
-    return Nearest(words, newest.torch, mode, tuple(statuses), found.close, found.notes, *fitting, before)
+    return Nearest(words, newest.measured, mode, tuple(statuses), found.close, found.notes, *fitting, before)
 
 
 def told(nearest: Nearest) -> list[str]:
@@ -71,7 +71,7 @@ def as_text(nearest: Nearest) -> str:
         lines += [*([""] if lines else []), f"{one.clause}  {one.sentence or one.says}"]
         lines += [f"    {line}" for line in (*more(one), *nearest.before.get(one.clause, ()))]
     hint = f"{REPORTS} explain CLAUSE says more of one; {REPORTS} why lists usual causes"
-    where = f"torch {nearest.torch}" + f", {nearest.mode}" * (nearest.mode != USUAL)
+    where = forms.torch_of(nearest.torch) + f", {nearest.mode}" * (nearest.mode != USUAL)
     return "\n".join([*lines, "", f"on {where}; {SCOPE}", hint]) + "\n"
 
 
@@ -100,7 +100,7 @@ def as_markdown(nearest: Nearest) -> str:
     """Return the answer as a table."""
     lines = [forms.escaped(line.strip()) for line in told(nearest)]
     lines += [] if nearest.close else [NOTHING_CLOSE]
-    lines += ["", "| clause | on torch " + nearest.torch + " |", "|---|---|"] if nearest.clauses else []
+    lines += ["", f"| clause | on {forms.torch_of(nearest.torch)} |", "|---|---|"] if nearest.clauses else []
     for one in nearest.clauses:
         texts = [one.sentence or one.says, *more(one), *nearest.before.get(one.clause, ())]
         lines.append(f"| `{one.clause}` | {'<br>'.join(map(forms.escaped, texts))} |")

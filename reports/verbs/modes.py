@@ -21,7 +21,7 @@ example: python -m reports modes --on 2.15 register_forward_hook"""
 def as_text(table: ByMode) -> str:
     """Return the table for a terminal."""
     width = max(map(len, table.modes), default=0)
-    lines = [f"torch {table.torch}: hooks in other modes than eager"]
+    lines = [f"{forms.torch_of(table.torch)}: hooks in other modes than eager"]
     for row in table.rows:
         lines += ["", row[0].api]
         for entry in row:
@@ -34,7 +34,7 @@ def as_text(table: ByMode) -> str:
 
 def _on(table: ByMode, entry: Entry) -> str:
     """Return on which torch, where that is not the one of the table: what a run has not is told of the record."""
-    return f", torch {entry.torch}" if entry.torch not in ("", table.torch) else ""
+    return f", {forms.torch_of(entry.torch)}" if entry.torch not in ("", table.torch) else ""
 
 
 def _for(rule: Rule) -> str:
@@ -58,7 +58,7 @@ def as_json(table: ByMode) -> str:
 
 def as_markdown(table: ByMode) -> str:
     """Return the table with a row for each API."""
-    lines = [f"| torch {table.torch} | {' | '.join(table.modes)} |", "|---" * (len(table.modes) + 1) + "|"]
+    lines = [f"| {forms.torch_of(table.torch)} | {' | '.join(table.modes)} |", "|---" * (len(table.modes) + 1) + "|"]
     lines += [f"| `{row[0].api}` | {' | '.join(_cell(table, entry) for entry in row)} |" for row in table.rows]
     return "\n".join(lines) + "\n"
 

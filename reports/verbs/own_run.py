@@ -45,5 +45,5 @@ def say_which(given: Iterable[Path], runs: Iterable[Run]) -> None:
     for run in runs:
         began = datetime.fromisoformat(run.header["began"]).astimezone().strftime("%d %b %Y, %H:%M")
         clauses = forms.counted(len({name for name, _ in run.lines}), "clause", "clauses")
-        line = f"reading {run.path}: torch {run.header['torch']}, measured on {began}, {clauses}"
+        line = f"reading {run.path}: {forms.torch_of(run.measured)}, measured on {began}, {clauses}"
         print(one_line(line), file=sys.stderr)

@@ -19,6 +19,7 @@ from reports.data.neighbours import from_to
 from reports.data.order import order
 from reports.data.scope import LINE, SCOPE
 from reports.data.strict import ANSWERS_FORMAT, BadInput
+from reports.verbs import on_target
 from reports.verbs.card_forms import as_text as card_as_text
 from reports.verbs.choice import CLAUSES, Choice, add_choice, choose, left_out
 from reports.verbs.pair import SIGN, said, with_pair
@@ -87,7 +88,7 @@ class Reliance:
     @property
     def range(self) -> str:
         """The range of releases in words."""
-        return f"torch {from_to(self.columns[0].label, self.columns[-1].label)}"
+        return forms.torch_of(from_to(self.columns[0].label, self.columns[-1].label))
 
     def promises(self, one: Status) -> bool:
         """Say whether a clause was tested beyond all the words that were asked for: else it promises nothing there."""
@@ -160,7 +161,7 @@ def otherwise(one: Status) -> list[str]:
     """Return in lines on which releases torch does something else; those that have no such hook are left out."""
     there = [span for span in one.spans if span.cell.verdict != "absent"]
     good = {span.statement.words for span in there if span.statement.good}
-    return [f"torch {when}: {words}" for when, words in timeline(there) if words not in good]
+    return [f"{forms.torch_of(when)}: {words}" for when, words in timeline(there) if words not in good]
 
 
 def as_text(reliance: Reliance) -> str:
@@ -180,7 +181,10 @@ def not_known(reliance: Reliance) -> list[str]:
     """Return which releases of the range nothing is said of, in a line."""
     if not reliance.unknown:
         return []
-    return ["", f"not measured in {reliance.mode}: torch " + from_to(*(reliance.unknown[at].label for at in (0, -1)))]
+    return [
+        "",
+        f"not measured in {reliance.mode}: " + forms.torch_of(from_to(*(reliance.unknown[at].label for at in (0, -1)))),
+    ]
 
 
 def more(one: Status) -> list[str]:
@@ -212,7 +216,7 @@ def as_json(reliance: Reliance) -> str:
     return forms.as_json(
         {
             "format": ANSWERS_FORMAT,
-            "releases": [column.torch for column in reliance.columns],
+            "releases": [column.measured for column in reliance.columns],
             "mode": reliance.mode,
             "left_out": reliance.left_out,
             "scope": LINE,
@@ -264,6 +268,7 @@ def add_parser(sub: Any) -> None:
     add_choice(parser)
     add_range(parser)
     add_mode(parser)
+    parser.add_argument("--target", metavar="NAME", help=on_target.HELP % "on")
     parser.add_argument("--all", action="store_true", help="with --api: list all clauses about it, not its card")
     parser.add_argument(
         "--with",
@@ -279,6 +284,8 @@ def add_parser(sub: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the answer; 1 when not all of it can be relied on."""
+    if args.target is not None:
+        return on_target.rely(args)
     atlas = read_atlas(args)
     if SIGN in (args.mode or ""):
         atlas = with_pair(atlas, args.mode)

@@ -39,7 +39,7 @@ class Triage:
     @property
     def summary(self) -> str:
         """The verdicts in words."""
-        return f"torch {self.run.header['torch']}: {shared.summary(list(self.run.lines.values())) or 'no cells'}"
+        return f"{forms.torch_of(self.run.measured)}: {shared.summary(list(self.run.lines.values())) or 'no cells'}"
 
 
 def plan_of(one: Cluster) -> str:
@@ -83,7 +83,7 @@ def as_json(answer: Triage) -> str:
         }
         for one in answer.clusters
     ]
-    return forms.as_json({"format": ANSWERS_FORMAT, "torch": answer.run.header["torch"], "clusters": clusters})
+    return forms.as_json({"format": ANSWERS_FORMAT, "torch": answer.run.measured, "clusters": clusters})
 
 
 def as_markdown(answer: Triage) -> str:

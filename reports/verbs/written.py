@@ -25,12 +25,12 @@ class Written:
 def of_atlas(out: Path, atlas: Atlas) -> Written:
     """Return the answer about the runs in an atlas, or about its newest torch where there is none."""
     columns = [column for column in atlas.columns if column.this_run] or [atlas.focus]
-    return Written(out, tuple((column.torch, atlas.counts(column)) for column in columns))
+    return Written(out, tuple((column.measured, atlas.counts(column)) for column in columns))
 
 
 def of_runs(out: Path, runs: list[Run]) -> Written:
     """Return the answer about these runs."""
-    answer = [(run.header["torch"], Counter(cell.verdict for cell in run.cells.values())) for run in runs]
+    answer = [(run.measured, Counter(cell.verdict for cell in run.cells.values())) for run in runs]
     return Written(
         out, tuple((torch, {each: counts[each] for each in VERDICT_NAMES if counts[each]}) for torch, counts in answer)
     )
@@ -41,7 +41,8 @@ def as_text(answer: Written) -> str:
     lines = []
     for torch, counts in answer.torches:
         lines.append(
-            f"torch {torch}: " + (", ".join(f"{count} {name}" for name, count in counts.items()) or "no cells")
+            f"{forms.torch_of(torch)}: "
+            + (", ".join(f"{count} {name}" for name, count in counts.items()) or "no cells")
         )
     return "\n".join([*lines, str(answer.out)]) + "\n"
 

@@ -14,7 +14,7 @@ from reports.__main__ import OF_MAINTAINERS, QUESTIONS, main, parser
 from suites.selfcheck import synthetic, synthetic_cells
 
 MINE = ("page", "record", "check", "merge", "diff", "explain", "rely", "affects", "badge", "atlas", "triage", "find",
-        "why", "scope", "modes", "upstream", "overhead", "sweep")  # fmt: skip
+        "why", "scope", "modes", "known", "upstream", "overhead", "sweep")  # fmt: skip
 FORMS: dict[str, list[str]] = {
     "explain": ["a.b.c"], "rely": [], "diff": ["2.0", "2.15"], "affects": [], "check": [], "find": ["a.b.c"],
 }  # fmt: skip

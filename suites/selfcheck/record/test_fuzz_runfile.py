@@ -59,6 +59,7 @@ VERBS: dict[str, tuple[list[str], tuple[int, ...]]] = {
     "merge": (["merge", "RUN", "--out", "OUT"], (0,)),
     "record": (["record", "RUN", "--accept", "undeclared"], (0,)),
     "triage": (["triage", "RUN"], (0, 1)),
+    "known": (["known", "RUN"], (0,)),
 }
 #: How many different damaged files each kind of damage makes at least; what is drawn twice counts once.
 LEAST = {"cut": 1000, "flipped": 900, "pasted": 850, "shuffled": 1000, "spoiled": 600, "marked": 750, "deep": 12}
@@ -267,7 +268,7 @@ def test_no_verb_ends_with_a_traceback_or_harms_what_was_recorded(tmp_path_facto
         places = {"RUN": str(path), "OUT": str(precious), "CODE": str(code)}
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            known = [] if words[0] == "triage" else ["--verdicts", str(verdicts)]
+            known = [] if words[0] in ("triage", "known") else ["--verdicts", str(verdicts)]
             status = main([*(places.get(word, word) for word in words), *known])
         ended.add(status)
         reported = out.getvalue() + err.getvalue()

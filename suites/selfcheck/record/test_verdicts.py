@@ -17,6 +17,7 @@ from reports.data.runfile import read_run
 from reports.data.strict import BadInput
 from reports.data.verdicts import VERDICTS, Recorded, read_recorded, read_table, write_recorded
 from reports.record.recording import prepared
+from reports.record.targets import FOLDER, as_written, read_targets
 from suites.selfcheck import synthetic, synthetic_cells
 
 TORCHES = ("1.4.0", "1.9.1", "1.10.2", "2.0.1", "2.9.1", "2.10.0")
@@ -163,10 +164,12 @@ def test_what_is_committed_is_as_it_is_written(tmp_path):
     clauses = read_table().clauses
     beyond = {name: one.beyond for name, one in clauses.items() if one.beyond is not None}
     write_recorded(read_recorded(), tmp_path, beyond)
-    names = {path.name for path in VERDICTS.iterdir()} - {stored.COSTS}
+    names = {path.name for path in VERDICTS.iterdir()} - {stored.COSTS, FOLDER}
     assert names == {path.name for path in tmp_path.iterdir()}
     for name in names:
         assert (tmp_path / name).read_bytes() == (VERDICTS / name).read_bytes(), name
+    for target in read_targets():
+        assert as_written(target.record) == (VERDICTS / FOLDER / f"{target.name}.json").read_text("utf-8"), target.name
 
 
 @given(value=VALUES, indent=st.sampled_from(["", "   "]))

@@ -22,7 +22,7 @@ function barView(clause, [first, last, cell]) {
       el("i", { text: DATA.signs[answer] }),
       clause.varies && reading >= 0 ? el("i", { text: numberOf(reading) }) : null,
       ...(roomy ? [" ", el("b", { text: word })] : [])),
-    el("span", { class: "vh", text: `${spoken}${note ? ` (${note})` : ""}; torch ${spanOf(first, last)}` }));
+    el("span", { class: "vh", text: `${spoken}${note ? ` (${note})` : ""}; ${torchOf(spanOf(first, last))}` }));
 }
 
 /** Draw the bars of a mode, in place of those of another. */

@@ -8,10 +8,10 @@ function drawCard() {
   const there = came <= places.at(-1);
   const lines = parts.map(([title, clauses]) => [title, Array.isArray(clauses) ? clauses.map((place) => cardLine(NAMES[place], places)) : clauses]);
   const left = lines.flatMap(([, found]) => found).filter((line) => line === null).length;
-  answer("card", `${callOf(calls, places.at(-1))}: ${there ? "" : `torch ${label} does not have it, `}${since}.`,
+  answer("card", `${callOf(calls, places.at(-1))}: ${there ? "" : `${torchOf(label)} does not have it, `}${since}.`,
     other && el("p", {}, "See also ", el("a", { href: `#card?api=${other}`, text: other }), "."),
     there && el("div", { class: "card" }, ...lines.map(cardPart)),
-    there && left > 0 && el("p", { class: "left-out", text: `${counted(left, "line is", "lines are")} left out: not there, or not measured, on torch ${label}.` }),
+    there && left > 0 && el("p", { class: "left-out", text: `${counted(left, "line is", "lines are")} left out: not there, or not measured, on ${torchOf(label)}.` }),
     there && waysOf(api),
     terminalView(["rely", "--api", api, "--to", COLUMNS[places.at(-1)].key.replace(/ run$/, "")]));
 }
@@ -29,7 +29,7 @@ function cardLine(id, places) {
   const now = el("a", { href: "#" + id, text: said(cell), onclick: (event) => openListed(event, id) });
   const before = spans.filter((span) => !span.cell.untold && said(span.cell) !== said(cell));
   return el("li", {}, now, cell.good || cell.conforms ? null : cellView(clause, cell), clause.limits && el("small", { class: "hint", text: clause.limits }),
-    ...before.map((span) => el("small", { class: "hint" }, el("b", { text: `torch ${spanOf(span.first, span.last)}: ` }), said(span.cell))));
+    ...before.map((span) => el("small", { class: "hint" }, el("b", { text: `${torchOf(spanOf(span.first, span.last))}: ` }), said(span.cell))));
 }
 
 function cardPart([title, found]) {
@@ -40,6 +40,6 @@ function cardPart([title, found]) {
 /** Show what becomes of the hook in other ways to run a program: what the view of the modes has of it. */
 function waysOf(api) {
   const box = document.querySelector(`#view-modes [data-api="${api}"]`)?.cloneNode(true);
-  box?.querySelector("h3").replaceChildren(`In other ways to run, on torch ${byId("view-modes").dataset.torch}`);
+  box?.querySelector("h3").replaceChildren(`In other ways to run, on ${torchOf(byId("view-modes").dataset.torch)}`);
   return box;
 }

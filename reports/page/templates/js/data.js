@@ -62,7 +62,7 @@ const cellOn = (clause, mode, place) => clause.cells[mode].find(([, last]) => pl
 const cellsOf = (clause, mode) => COLUMNS.map((_, place) => cellOn(clause, mode, place));
 
 /** Return the place of the release that is recorded of the torch of a run. */
-const recordOf = (place) => PLACE.get(COLUMNS[place].key.replace(/ run$/, ""));
+const recordOf = (place) => PLACE.get(COLUMNS[place].release ?? COLUMNS[place].key.replace(/ run$/, ""));
 
 /** Say whether a run has a clause, and gives what is recorded of its release. */
 function agrees(id, mode, place) {
@@ -88,5 +88,9 @@ function forceOf(clause) {
 }
 
 const numberOf = (reading) => "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"[reading] || String(reading + 1);
+/** Return the name of a torch as words; that of a target says itself on which torch it was. */
+const torchOf = (name) => (/^(torch |\S+ (\S+ )?on torch )/.test(name) ? name : `torch ${name}`);
+const begun = (text) => text[0].toUpperCase() + text.slice(1);
+
 const spanOf = (first, last) =>
   first === last ? COLUMNS[first].label : `${COLUMNS[first].label} to ${COLUMNS[last].label}`;

@@ -70,7 +70,7 @@ function nowView(id, clause) {
     if (place < 0 || (run && mode !== DATA.modes[0] && !tells(id, mode, place))) return [];
     const cell = cellOn(clause, mode, place);
     const same = run && agrees(id, mode, place) ? el("small", { class: "same", text: `your run: the same as recorded of ${COLUMNS[recordOf(place)].label}` }) : null;
-    const title = `On ${run ? `your torch ${torch}` : `torch ${key}`}${mode === DATA.modes[0] ? "" : `, ${mode}`}`;
+    const title = `On ${run ? torchOf(torch).replace(/^torch /, "your torch ") : `torch ${key}`}${mode === DATA.modes[0] ? "" : `, ${mode}`}`;
     const failed = run && (cell.new || DIFFERENT.has(`${id} ${mode}`)) ? evidenceOf(cell) : undefined;
     return [el("h3", { text: title }), el("p", {}, cellView(clause, cell, forceOf(clause)[place]), same), ...(failed ? evidenceView(failed) : [])];
   });
@@ -142,7 +142,7 @@ function versionLine(id, clause, mode) {
       const cell = cellOn(clause, mode, place);
       const now = cell.reading >= 0 ? cell.reading : force[place];
       return now === reading
-        ? el("span", { class: "on " + kindOf(cell), text: DATA.signs[cell.answer], title: `torch ${COLUMNS[place].label}` })
+        ? el("span", { class: "on " + kindOf(cell), text: DATA.signs[cell.answer], title: torchOf(COLUMNS[place].label) })
         : el("span", { text: "" });
     });
     const label = clause.varies ? `${numberOf(reading)} ${name}` : name;
@@ -156,7 +156,7 @@ function spans(id, clause, mode) {
   const force = forceOf(clause);
   for (const [first, last, cell] of clause.cells[mode]) {
     if (!tells(id, mode, first) || (cell.unrun && mode !== DATA.modes[0])) continue;
-    const when = el("span", { class: "when", text: "torch " + spanOf(first, last) }, sameMark(id, mode, first, last));
+    const when = el("span", { class: "when", text: torchOf(spanOf(first, last)) }, sameMark(id, mode, first, last));
     list.append(el("li", {}, when, cellView(clause, cell, force[first])));
   }
   return list;

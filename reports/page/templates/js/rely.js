@@ -28,7 +28,7 @@ function statusOf(cells) {
 function rely(state) {
   const { from, to, mode = DATA.modes[0] } = state;
   const [low, high] = [PLACE.get(from), PLACE.get(to)];
-  if (low > high) return { wrong: `Torch ${COLUMNS[low].label} is newer than torch ${COLUMNS[high].label}: choose the older one first.` };
+  if (low > high) return { wrong: `${begun(torchOf(COLUMNS[low].label))} is newer than ${torchOf(COLUMNS[high].label)}: choose the older one first.` };
   const range = COLUMNS.map((_, place) => place).filter((place) => COLUMNS[place].run || (low <= place && place <= high));
   if (COLUMNS[high].run && recordOf(high) < low) range.push(recordOf(high)); // for what the run does not have
   const places = range.sort((one, two) => one - two).filter((place) => isMeasured(mode, place));
@@ -61,7 +61,7 @@ function drawRely() {
   const plain = !state.q && !COLUMNS.some(({ run }) => run);
   return answer(
     "rely",
-    `Torch ${range}${DATA.modes.length > 1 ? `, ${mode}` : ""}: of ${counted(total, "clause", "clauses")} ${counts}.`,
+    `${begun(torchOf(range))}${DATA.modes.length > 1 ? `, ${mode}` : ""}: of ${counted(total, "clause", "clauses")} ${counts}.`,
     unknownView(reliance.unknown, mode),
     ...groups.map(([status, list]) => groupView(DATA.statuses[status][Number(list.length > 1)], list, (one) => statusView(one, status, mode), MANY[status] || 25)),
     leftOutView(reliance.leftOut),
@@ -83,7 +83,7 @@ function statusView({ id, spans }, status, mode) {
   const clause = DATA.clauses[id];
   const label = NOT_TRUE[status] && el("span", { class: "label", text: NOT_TRUE[status] });
   const list = spans.map(({ first, last, cell }) =>
-    el("li", {}, el("span", { class: "when", text: "torch " + spanOf(first, last) }, sameMark(id, mode, first, last)), cellView(clause, cell, forceOf(clause)[first], sinceOf(clause, mode, first))));
+    el("li", {}, el("span", { class: "when", text: torchOf(spanOf(first, last)) }, sameMark(id, mode, first, last)), cellView(clause, cell, forceOf(clause)[first], sinceOf(clause, mode, first))));
   const opened = status !== "holds" || clause.readings.some(({ headline, says }) => headline && says !== clause.says);
   return el("li", {}, label, label ? " " : "", clauseLink(id), " ", el("code", { text: id }), ...hintsOf(clause), opened ? el("ul", { class: "spans" }, ...list) : null);
 }

@@ -9,6 +9,7 @@ const FIELDS = {
   why: ["symptom"],
   scope: [],
   modes: [],
+  others: [],
   disagreements: [],
   costs: [],
 };

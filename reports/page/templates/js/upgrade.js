@@ -75,7 +75,7 @@ function drawUpgrade() {
   const { ids, leftOut, wrong } = chosen(state);
   if (wrong) return answer("upgrade", wrong);
   const usual = mode === DATA.modes[0] && toMode === mode;
-  const names = [[from, mode], [to, toMode]].map(([place, each]) => `torch ${COLUMNS[place].label}${usual ? "" : `, ${each}`}`);
+  const names = [[from, mode], [to, toMode]].map(([place, each]) => `${torchOf(COLUMNS[place].label)}${usual ? "" : `, ${each}`}`);
   const pairs = ids.map((id) => [id, "", cellAt(id, mode, from), cellAt(id, toMode, to)]);
   const plain = !COLUMNS[from].run && !COLUMNS[to].run && !state.q;
   const named = usual ? [] : ["--mode", mode, ...(toMode === mode ? [] : ["--to-mode", toMode])];
@@ -121,7 +121,7 @@ function passingView({ passing }, names) {
 function passingItem({ id, ends, inside, kind }) {
   const clause = DATA.clauses[id];
   const line = (when, cell) => el("li", {}, el("span", { class: "when", text: when }), cellView(clause, cell));
-  const between = inside.map(([first, last, cell]) => line(`torch ${first === last ? first : `${first} to ${last}`}`, cell));
+  const between = inside.map(([first, last, cell]) => line(torchOf(first === last ? first : `${first} to ${last}`), cell));
   return el("li", {}, kindTag(kind), " ", clauseLink(id), " ", el("code", { text: id }), ...hintsOf(DATA.clauses[id]), el("ul", { class: "spans" }, line("on both", ends), ...between));
 }
 

@@ -1,5 +1,5 @@
 // The views: each answers one question, and is drawn anew from its fields.
-const DRAWN = { "": applyFilters, rely: drawRely, upgrade: drawUpgrade, card: drawCard, build: () => {}, why: drawWhy, scope: () => {}, modes: () => {}, disagreements: () => {}, costs: () => {} };
+const DRAWN = { "": applyFilters, rely: drawRely, upgrade: drawUpgrade, card: drawCard, build: () => {}, why: drawWhy, scope: () => {}, modes: () => {}, others: () => {}, disagreements: () => {}, costs: () => {} };
 
 function showView(name) {
   const fresh = name !== view;
