@@ -59,23 +59,16 @@ def draft(run: Run) -> str:
 def _as_run(target: Mapping[str, Any], device: str) -> Iterator[str]:
     """Yield the keys of the file for what is not as usual."""
     name = target.get("title", "").partition(" ")[0]
-    given = {"name": name, "setup": target.get("setup", ""), "imports": target.get("imports", [])}
-    given |= {
-        "device": device if device != CPU else "",
-        "dtype": target.get("dtype", DTYPES[0]),
-        "wrap": target.get("wrap", ""),
-    }
-    for key, value in {**given, "sync": target.get("sync", "")}.items():
-        if isinstance(value, list) and value:
-            yield f"{key} = [{', '.join(map(_text, value))}]"
-        elif (
-            value
-            and key == "setup"
-            and "'''" not in value
-            and all(sign.isprintable() or sign == "\n" for sign in value)
-        ):
-            yield f"setup = '''\n{value.strip()}\n'''"
-        elif value and (key, value) != ("dtype", DTYPES[0]):
+    setup: str = target.get("setup", "")
+    if setup:
+        plain = "'''" not in setup and all(sign.isprintable() or sign == "\n" for sign in setup)
+        yield f"setup = '''\n{setup.strip()}\n'''" if plain else f"setup = {_text(setup)}"
+    if target.get("imports"):
+        yield f"imports = [{', '.join(map(_text, target['imports']))}]"
+    given = {"device": (device, CPU), "dtype": (target.get("dtype", ""), DTYPES[0])}
+    given |= {key: (target.get(key, ""), "") for key in ("wrap", "sync")}
+    for key, (value, usual) in {"name": (name, ""), **given}.items():
+        if value not in ("", usual):
             yield f"{key} = {_text(value)}"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 def aligned(net: Any) -> Any:
     """accelerate's hook on every module, which moves what comes in to a device: here, to the same one."""
-    from accelerate.hooks import AlignDevicesHook, add_hook_to_module
+    from accelerate.hooks import AlignDevicesHook, add_hook_to_module  # pyright: ignore[reportMissingImports]
 
     for module in net.modules():
         if not hasattr(module, "_hf_hook"):

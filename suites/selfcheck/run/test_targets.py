@@ -8,6 +8,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -94,11 +96,9 @@ def nothing_stays():
     ],
 )
 def test_what_cannot_be_measured_is_said_in_a_line(nothing_stays, options, modes, says):
-    class Asked:
-        getoption = options.get
-
+    asked: Any = SimpleNamespace(getoption=options.get)
     with pytest.raises(pytest.UsageError) as caught:
-        stages_of(target_of(Asked), {modes: MODES[modes]})
+        stages_of(target_of(asked), {modes: MODES[modes]})
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -138,10 +138,15 @@ def test_a_feature_is_there_on_the_cpu():
 def test_leaving_a_feature_out_leaves_most_plans():
     """Of those that a run plays: some of each clause."""
     found, count = dict.fromkeys(FEATURES, 0), [0]
-    drawn = [one.function.hypothesis._given_kwargs["plan"] for one in CLAUSES.values() if one.plays]
+    functions: list[Any] = [one.function for one in CLAUSES.values() if one.plays]
+    drawn = [one.hypothesis._given_kwargs["plan"] for one in functions]
 
     @settings(
-        max_examples=1500, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=1500,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     @given(data=st.data())
     def draw(data):
@@ -167,25 +172,13 @@ def test_a_plan_has_the_dtypes_of_its_target(nothing_stays):
     assert why_not(both) == "needs float64 and float32"
 
 
-class Wrong:
-    """A subject whose torch is wrong in what plans with a forward do, and one whose hooks are."""
-
-    def __init__(self, wrong):
-        self.wrong = wrong
-
-    def expect(self, plan):
-        return Trace_(["a"])
-
-    def play(self, plan):
-        return Trace_(["b" if self.wrong(plan) else "a"])
+def wrong_where(wrong: Any) -> Any:
+    """A subject whose torch does otherwise on the plans that `wrong` says."""
+    return SimpleNamespace(expect=lambda plan: trace("a"), play=lambda plan: trace("b" if wrong(plan) else "a"))
 
 
-class Trace_:
-    def __init__(self, events):
-        self.events = events
-
-    def lines(self):
-        return self.events
+def trace(event: str) -> Any:
+    return SimpleNamespace(lines=lambda: [event])
 
 
 def test_the_control_tells_arithmetic_from_hooks():
@@ -194,12 +187,14 @@ def test_the_control_tells_arithmetic_from_hooks():
     hooked = Plan(Leaf("m0", "scale", values=(2,)), (Input(1),), (Hook("tensor", "x0", "h"), Retain("x0"), Forward()))
     plain = replace(hooked, steps=(Forward(),))
     assert without_hooks(hooked) == plain
-    played = Played(hooked, Trace_(["a"]), Trace_(["b"]))
-    assert control(Wrong(lambda plan: True), played, lambda plan: True).plan == plain
-    assert control(Wrong(lambda plan: plan != plain), played, lambda plan: True) is None
-    assert control(Wrong(lambda plan: True), played, lambda plan: False) is None
-    alone = Played(plain, Trace_(["a"]), Trace_(["b"]))
-    assert control(Wrong(lambda plan: True), alone, lambda plan: True) is alone
+    played = Played(hooked, trace("a"), trace("b"))
+    found = control(wrong_where(lambda plan: True), played, lambda plan: True)
+    assert found is not None
+    assert found.plan == plain
+    assert control(wrong_where(lambda plan: plan != plain), played, lambda plan: True) is None
+    assert control(wrong_where(lambda plan: True), played, lambda plan: False) is None
+    alone = Played(plain, trace("a"), trace("b"))
+    assert control(wrong_where(lambda plan: True), alone, lambda plan: True) is alone
 
 
 def test_what_is_no_matter_of_hooks_has_a_group_behind_the_others():
