@@ -111,6 +111,21 @@ def test_what_torch_refuses_to_register_is_no_hook(inside: bool) -> None:
     assert found.answers == []
 
 
+def test_a_hook_that_is_put_after_another_raised_is_seen_without_that() -> None:
+    def fails(*_: Any) -> None:
+        assert not torch.is_grad_enabled()
+
+    def made() -> Any:
+        model = Within()
+        model.a.register_forward_hook(fails)
+        model.b.register_forward_hook(lambda *_: model.a.weight.register_hook(nothing) and None)
+        return model, (torch.ones(4, 4),)
+
+    found = asked(made, ["eager", "eval"])
+    assert "a.weight: tensor" in map(str, found.hooks)
+    assert faults(found) == {("a", FORWARD): ("raises", "raises")}
+
+
 def test_a_model_that_needs_its_hooks() -> None:
     class Skip(Two):
         def __init__(self) -> None:
@@ -138,6 +153,20 @@ def test_what_follows_from_a_hook_that_is_not_called_is_no_nature_of_the_way() -
 
     found = asked(made, ["eager", "vmap"])
     assert faults(found) == {("b", FULL): ("never", "batched"), ("a.weight", TENSOR): ("given other values", "dropped")}
+
+
+def test_a_hook_of_one_parameter_changes_no_other() -> None:
+    def made() -> Any:
+        model = Two()
+        model.a.weight.register_hook(lambda grad: grad * 2)
+        model.b.register_full_backward_hook(nothing)
+        return model, (torch.ones(4, 4),)
+
+    def tripled(model: Any, args: Any, kwargs: Any) -> Any:
+        return copy.deepcopy(model)(*args) * 3
+
+    found = natures(asked(made, tripled=tripled), "tripled")
+    assert ("given other values", "values") in [(each.verdict, each.cause) for each in found]
 
 
 def test_no_backward_hook_changes_what_ran_before_it() -> None:
@@ -183,6 +212,26 @@ def test_several_backward_passes_are_the_way() -> None:
     made = asked(hooked(Two(), register_full_backward_hook=["b"], register_hook=["b.weight"]), twice=twice)
     assert faults(made) == {}
     assert [each.verdict for each in natures(made, "twice")] == ["more often (2 for 1)"] * 2
+
+
+def test_more_calls_than_gradients_are_told_in_several_backward_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch.utils import hooks
+
+    original = hooks.BackwardHook.__init__
+
+    def doubled(self: Any, module: Any, user_hooks: Any, *more: Any) -> None:
+        original(self, module, list(user_hooks) * 2, *more)
+
+    def again(model: Any, args: Any, kwargs: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(hooks.BackwardHook, "__init__", doubled)
+            output = model(*args)
+            output.sum().backward()
+        model.a.weight.sum().backward()
+        return output
+
+    made = asked(hooked(Two(), register_full_backward_hook=["b"]), again=again)
+    assert faults(made) == {("b", FULL): ("more often (2 for 1)", "")}
 
 
 def test_who_changes_what_in_place() -> None:
