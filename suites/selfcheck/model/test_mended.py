@@ -297,10 +297,12 @@ def test_a_loss_of_several_values_is_named() -> None:
 
 
 def test_which_of_many_hooks_are_meant_and_which_not() -> None:
-    every = [Hook(kind, f"m{number}") for kind in (FORWARD, TENSOR) for number in range(7)] + [Hook(FULL, "m0")]
+    every = [Hook(kind, f"m{number}") for kind in (FORWARD, TENSOR) for number in range(9)] + [Hook(FULL, "m0")]
     found = [each for each in every if each.kind != FORWARD or each.site == "m3"]
     shown = screen.sites([each for each in found if each != Hook(TENSOR, "m5")], every)
-    assert shown == "1 of 7 forward (m3), 6 of 7 tensor (not m5), all 1 full backward (m0)"
+    assert shown == "1 of 9 forward (m3), 8 of 9 tensor (not m5), all 1 full backward (m0)"
+    many = [each for each in every if "m1" <= each.site <= "m5"]
+    assert screen.sites(many, every) == "5 of 9 forward, 5 of 9 tensor, as m1 and m2"
 
 
 @pytest.mark.parametrize(("kind", "clauses"), [(TENSOR, 0), (FULL, 1)])
