@@ -137,7 +137,7 @@ def test_hooks_that_nothing_lists_are_watched() -> None:
         "tensor",
     ]
     assert faults(found, "eager") == {}
-    assert faults(found, "copy") == {("a.weight and 1 more", "multi-grad"): ("never", "unreached")}
+    assert faults(found, "copy") == {("a.weight and 1 more", "multi-grad"): ("never", "copy")}
     assert faults(found, "no_grad")["a", "forward"][0] == "raises"
     assert [each.hook.kind for each in natures(found, "saves") if each.hook] == ["saved-tensor"]
 

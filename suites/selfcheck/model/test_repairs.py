@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from fixtures.hooked import compare, records, screen
+from fixtures.hooked import alike, compare, records, screen
 from fixtures.stages.own import traced
 from fixtures.stages.own.values import digest
 from fixtures.stages.own.watch import Watch, watched
@@ -67,8 +67,8 @@ def test_a_nested_tensor_is_its_parts() -> None:
 
     one, other = digest(pack(torch.ones(2, 4, 4))), digest(pack(torch.ones(2, 4, 4) * 2))
     assert [leaf[0] for leaf in one] == ["container", "tensor", "tensor"]
-    assert compare.difference(one, other) == "other values"
-    assert compare.difference(digest(torch.ones(1)), one) == "other structure"
+    assert alike.difference(one, other) == "other values"
+    assert alike.difference(digest(torch.ones(1)), one) == "other structure"
     assert compare._in_order({0: one}) == one  # a gradient is one, too
     model = Returns(pack, lambda found: sum(each.sum() for each in found.unbind()))
     found = asked(hooked(model, torch.ones(2, 4, 4), register_forward_hook=["packed"]))

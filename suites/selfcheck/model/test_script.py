@@ -41,6 +41,16 @@ def inside():
     net.register_forward_hook(lambda _, __, output: output.register_hook(lambda grad: None) and None)
     return net, torch.ones(2, 4)
 
+class Within(Inner):
+    def forward(self, x):
+        handle = self.layer.register_forward_hook(lambda *_: None)
+        x = self.layer(x)
+        handle.remove()
+        return x
+
+def within():
+    return Within(), torch.ones(2, 4)
+
 def twice(model, args, kwargs):
     output = model(*args)
     (output + model(*args)).sum().backward()
@@ -117,6 +127,9 @@ def test_a_line_without_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     Path("my-nets.py").write_text(NETS, "utf-8")
     assert model.model(["my-nets.py:hooked", *asked[1:], "1"]) == 2
     assert "Python cannot import my-nets: give the file a name" in capsys.readouterr().err
+    report = answer("parallel", "within")
+    with pytest.raises(script.NoScript, match="about a hook that is put while the model runs"):
+        script.script(report, 1)
     report = answer("eager", "inside")
     report.answers = [Answer("eager", report.hooks[1], "never")]
     with pytest.raises(script.NoScript, match="no hook that is put on one module or parameter"):
