@@ -172,9 +172,9 @@ def test_a_plan_has_the_dtypes_of_its_target(nothing_stays):
     assert why_not(both) == "needs float64 and float32"
 
 
-def wrong_where(wrong: Any) -> Any:
-    """A subject whose torch does otherwise on the plans that `wrong` says."""
-    return SimpleNamespace(expect=lambda plan: trace("a"), play=lambda plan: trace("b" if wrong(plan) else "a"))
+def found_by(wrong: Any, played: Any, keeps: Any = lambda plan: True) -> Any:
+    """What the control says where torch does otherwise on the plans that `wrong` names."""
+    return control(lambda plan: trace("a"), lambda plan: trace("b" if wrong(plan) else "a"), played, keeps)
 
 
 def trace(event: str) -> Any:
@@ -188,13 +188,13 @@ def test_the_control_tells_arithmetic_from_hooks():
     plain = replace(hooked, steps=(Forward(),))
     assert without_hooks(hooked) == plain
     played = Played(hooked, trace("a"), trace("b"))
-    found = control(wrong_where(lambda plan: True), played, lambda plan: True)
+    found = found_by(lambda plan: True, played)
     assert found is not None
     assert found.plan == plain
-    assert control(wrong_where(lambda plan: plan != plain), played, lambda plan: True) is None
-    assert control(wrong_where(lambda plan: True), played, lambda plan: False) is None
+    assert found_by(lambda plan: plan != plain, played) is None
+    assert found_by(lambda plan: True, played, lambda plan: False) is None
     alone = Played(plain, trace("a"), trace("b"))
-    assert control(wrong_where(lambda plan: True), alone, lambda plan: True) is alone
+    assert found_by(lambda plan: True, alone) is alone
 
 
 def test_what_is_no_matter_of_hooks_has_a_group_behind_the_others():
