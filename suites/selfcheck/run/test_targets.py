@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from fixtures.clause.clause import CLAUSES
 from fixtures.draw.contract import drawing_for
-from fixtures.judge.control import control, without_hooks
+from fixtures.judge.control import control, only_numbers, without_hooks
 from fixtures.judge.subject import Played
 from fixtures.judge.triage import NO_MATTER, triage
 from fixtures.model.contract import contract_for, installed_version
@@ -195,6 +195,19 @@ def test_the_control_tells_arithmetic_from_hooks():
     assert found_by(lambda plan: True, played, lambda plan: False) is None
     alone = Played(plain, trace("a"), trace("b"))
     assert found_by(lambda plan: True, alone) is alone
+
+
+@pytest.mark.parametrize(
+    ("observed", "alone"),
+    [
+        ((("h0", ({"x": 3},)), ("grads", ((1, None),))), True),
+        ((("h0", ({"x": 2},)), ("grads", ((1, 1),))), False),
+        ((("grads", ((1, None),)), ("h0", ({"x": 2},))), False),
+        ((("h0", ({"y": 2},)), ("grads", ((1, None),))), False),
+    ],
+)
+def test_numbers_alone_are_told_from_calls(observed, alone):
+    assert only_numbers((("h0", ({"x": 2},)), ("grads", ((1, None),))), observed) == alone
 
 
 def test_what_is_no_matter_of_hooks_has_a_group_behind_the_others():
