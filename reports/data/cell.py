@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 BROKEN = ("deviates", "crashed", "hung")
-#: The deviation of a cell that differs as the file of its target says: its note is the reason given there.
-KNOWN = "known"
 BARE = 3  # a recorded cell with only its verdict, reading and digest
 
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from fixtures.clause.clause import EFFECTS
-from reports.data.cell import BROKEN, KNOWN, Cell
+from fixtures.target.target import KNOWN
+from reports.data.cell import BROKEN, Cell
 from reports.data.clause import Clause, truth
 from reports.data.forms import begun
 from reports.data.table import RULE

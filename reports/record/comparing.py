@@ -10,8 +10,9 @@ from typing import Any
 
 from fixtures.run.naming import REPORTS
 from fixtures.run.recorded import by_plans
+from fixtures.target.target import KNOWN
 from reports.data.atlas import including
-from reports.data.cell import KNOWN, Cell, Cells
+from reports.data.cell import Cell, Cells
 from reports.data.forms import counted, torch_of
 from reports.data.merge import check_group, settled
 from reports.data.runfile import Run, is_release, minor

@@ -19,7 +19,7 @@ from packaging.version import Version
 from fixtures.judge.triage import NO_MATTER, fails
 from fixtures.run.naming import READERS, REPORTS
 from fixtures.target.features import FEATURES
-from reports.data.cell import KNOWN
+from fixtures.target.target import KNOWN
 from reports.data.clause import Clauses
 from reports.data.layout import laid_out
 from reports.data.runfile import Run, minor

@@ -19,8 +19,7 @@ from fixtures.judge.triage import DIFFERS, NO_MATTER, fails
 from fixtures.plan import grammar
 from fixtures.run.naming import script_of
 from fixtures.target.features import FEATURES
-from fixtures.target.target import CPU, DTYPES, TEMPLATE
-from reports.data.cell import KNOWN
+from fixtures.target.target import CPU, DTYPES, KNOWN, TEMPLATE
 from reports.data.runfile import Run, read_run
 from reports.data.strict import one_line
 from reports.verbs.verb import add_verb
