@@ -59,4 +59,4 @@ def test_a_clause_that_says_nothing_of_the_device_is_not_run_there(tmp_path: Pat
     done = subprocess.run([*command, f"--run-file={path}"], cwd=ROOT, env=environment, capture_output=True, text=True)
     cells = [line for line in map(json.loads, path.read_text("utf-8").splitlines()) if line["type"] == "cell"]
     assert [(one["clause"], one["verdict"]) for one in cells] == [("gradient.roots.batch", "conforms")], done.stdout
-    assert "2 clauses are not run on lazy: they make no tensor, or are about the CPU" in done.stdout
+    assert "2 clauses are not run: they make no tensor there, or are about the CPU" in done.stdout
