@@ -13,6 +13,7 @@ from fixtures.clause.clause import CLAUSES, Clause, Reading
 from fixtures.draw.contract import drawing_for
 from fixtures.families import KINDS, every_hook
 from fixtures.judge import corpus as module
+from fixtures.judge.control import without_hooks
 from fixtures.judge.corpus import DEAR, MOST_MODULES, MOST_STEPS, WHOLE, beyond_witness, corpus, drawn_of, features
 from fixtures.judge.subject import Subject
 from fixtures.judge.verdict import judge
@@ -177,7 +178,7 @@ def test_a_failure_is_not_made_smaller() -> None:
     cell, failure = judged(made(of_tensors, witness=witness), mode)
     assert failure is not None
     assert (cell.verdict, cell.declared) == ("deviates", False)
-    assert mode.played == [witness]
+    assert mode.played == [witness, without_hooks(witness)]  # the second one is the control
     assert cell.evidence["plan"] == repr(witness)
 
 
