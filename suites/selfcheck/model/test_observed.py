@@ -1,0 +1,42 @@
+"""A cause that was seen in eager, or that is usual, is named only where it was seen in that way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from fixtures.hooked import records
+from suites.selfcheck.model.networks import Two, asked, faults, hooked, natures
+
+FORWARD, FULL = records.FORWARD, records.FULL
+
+
+class Auxiliary(nn.Module):
+    """Runs one of its layers in training alone, and the loss does not use it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.aux = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x: Any) -> Any:
+        return self.a(x), self.aux(x) if self.training else None
+
+
+def test_a_cause_of_eager_is_none_of_a_way_that_does_not_show_it() -> None:
+    put = hooked(Auxiliary(), register_full_backward_hook=["aux"])
+    made = asked(lambda: (*put(), {}, lambda outputs: outputs[0].sum()), ["eager", "eval", "no_grad", "autocast"])
+    assert faults(made, "eager") == faults(made, "autocast") == {("aux", FULL): ("never", "no_gradient")}
+    assert faults(made, "eval") == {("aux", FULL): ("never", "skipped")}
+    assert [each.cause for each in natures(made, "no_grad")] == ["no_backward"]
+
+
+def test_weights_that_are_used_in_training_alone() -> None:
+    class Uses(Two):
+        def forward(self, x: Any) -> Any:
+            return nn.functional.linear(self.a(x), self.b.weight) if self.training else self.a(x)
+
+    made = asked(hooked(Uses(), register_forward_hook=["b"]), ["eager", "eval", "copy"])
+    assert faults(made, "eager") == faults(made, "copy") == {("b", FORWARD): ("never", "weights")}
+    assert faults(made, "eval") == {("b", FORWARD): ("never", "unused")}
