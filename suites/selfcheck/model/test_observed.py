@@ -40,3 +40,12 @@ def test_weights_that_are_used_in_training_alone() -> None:
     made = asked(hooked(Uses(), register_forward_hook=["b"]), ["eager", "eval", "copy"])
     assert faults(made, "eager") == faults(made, "copy") == {("b", FORWARD): ("never", "weights")}
     assert faults(made, "eval") == {("b", FORWARD): ("never", "unused")}
+
+
+def test_a_model_that_needs_a_gradient_only_with_its_hooks_takes_no_other_path() -> None:
+    def made() -> Any:
+        model, scale = Two().requires_grad_(False), torch.ones(1, requires_grad=True)
+        model.a.register_forward_hook(lambda _, __, output: output * scale)
+        return model, (torch.ones(4, 4),)
+
+    assert faults(asked(made, ["eager", "checkpoint"])) == {("a", FORWARD): ("more often (2 for 1)", "needed")}
