@@ -49,3 +49,19 @@ def test_a_model_that_needs_a_gradient_only_with_its_hooks_takes_no_other_path()
         return model, (torch.ones(4, 4),)
 
     assert faults(asked(made, ["eager", "checkpoint"])) == {("a", FORWARD): ("more often (2 for 1)", "needed")}
+
+
+class Saves(Two):
+    """Keeps what autograd saves in another form, and gives back the same."""
+
+    def forward(self, x: Any) -> Any:
+        with torch.autograd.graph.saved_tensors_hooks(torch.Tensor.double, torch.Tensor.float):
+            x = self.a(x)
+        return self.b(x)
+
+
+def test_a_hook_that_is_not_called_is_no_cause_of_what_is_so_without_it() -> None:
+    made = asked(hooked(Saves(), register_full_backward_hook=["b"]), ["eager", "autocast"])
+    assert [each.verdict for each in made.answers if each.hook and each.hook.kind == records.SAVED] == ["raises"]
+    (answer,) = natures(made, "autocast")
+    assert (answer.verdict, answer.cause) == ("given bfloat16 in place of float32", "values")
