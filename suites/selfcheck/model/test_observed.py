@@ -65,3 +65,9 @@ def test_a_hook_that_is_not_called_is_no_cause_of_what_is_so_without_it() -> Non
     assert [each.verdict for each in made.answers if each.hook and each.hook.kind == records.SAVED] == ["raises"]
     (answer,) = natures(made, "autocast")
     assert (answer.verdict, answer.cause) == ("given bfloat16 in place of float32", "values")
+
+
+def test_of_frozen_weights_nobody_sees_whether_they_are_used() -> None:
+    model = nn.MultiheadAttention(4, 2).requires_grad_(False)
+    made = asked(hooked(model, *(torch.ones(3, 2, 4),) * 3, register_forward_hook=["out_proj"]))
+    assert faults(made) == {("out_proj", FORWARD): ("never", "not_run")}
