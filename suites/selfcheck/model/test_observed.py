@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from fixtures.hooked import records
-from suites.selfcheck.model.networks import Two, asked, faults, hooked, natures
+from suites.selfcheck.model.networks import Two, asked, faults, hooked, natures, nothing
 
 FORWARD, FULL = records.FORWARD, records.FULL
 
@@ -71,3 +71,20 @@ def test_of_frozen_weights_nobody_sees_whether_they_are_used() -> None:
     model = nn.MultiheadAttention(4, 2).requires_grad_(False)
     made = asked(hooked(model, *(torch.ones(3, 2, 4),) * 3, register_forward_hook=["out_proj"]))
     assert faults(made) == {("out_proj", FORWARD): ("never", "not_run")}
+
+
+def test_a_hook_that_raises_without_another_one_is_not_blamed() -> None:
+    class Scaled(nn.Module):
+        def forward(self, x: Any, gain: float = 1.0) -> Any:
+            return x * gain
+
+    def made() -> Any:
+        model = nn.Sequential(Scaled(), nn.Linear(4, 4))
+        model[0].register_forward_pre_hook(lambda _, args, kwargs: (args, {"gain": 2.0}), with_kwargs=True)
+        model[0].register_forward_hook(lambda *given: nothing(given[2]["gain"]), with_kwargs=True)
+        model[1].register_forward_hook(lambda *given: nothing(given[-1].sum().item()))
+        return model, (torch.ones(4, 4),)
+
+    found = [each for each in asked(made, ["eager", "vmap"]).answers if each.verdict == "raises"]
+    assert [str(each.hook) for each in found] == ["1: forward"]
+    assert ".item()" in found[0].names[0]
