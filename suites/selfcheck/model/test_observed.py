@@ -44,7 +44,8 @@ def test_weights_that_are_used_in_training_alone() -> None:
 
 def test_a_model_that_needs_a_gradient_only_with_its_hooks_takes_no_other_path() -> None:
     def made() -> Any:
-        model, scale = Two().requires_grad_(False), torch.ones(1, requires_grad=True)
+        model: Any = Two().requires_grad_(False)
+        scale: Any = torch.ones(1, requires_grad=True)
         model.a.register_forward_hook(lambda _, __, output: output * scale)
         return model, (torch.ones(4, 4),)
 
