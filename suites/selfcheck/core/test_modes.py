@@ -112,11 +112,13 @@ def few_examples() -> Iterator[None]:
 def test_every_file_is_a_mode() -> None:
     names = {path.stem for path in (ROOT / "fixtures" / "stages").glob("*.py")} - {
         "__init__",
+        "begin",
         "deferred",
         "make",
         "mode",
         "modes",
         "pairs",
+        "probe",
         "stage",
         "surroundings",
     }
