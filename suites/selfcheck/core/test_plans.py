@@ -1,6 +1,7 @@
 """Plans are data: they survive JSON and Python text, and the reproducer made of one does what the stage does."""
 
 import contextlib
+import gc
 import io
 from typing import Any
 
@@ -60,6 +61,7 @@ def run(code: str) -> Any:
     out = io.StringIO()
     with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as stop:
         exec(compile(code, "reproducer.py", "exec"), space)
+    assert gc.isenabled()  # also where a script looks at what lives on
     return str(stop.value), space["log"], out.getvalue()
 
 
