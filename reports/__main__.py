@@ -121,6 +121,19 @@ def main(argv: list[str] | None = None, prog: str = REPORTS) -> int:
         return 1
 
 
+def run_for(root: str, ini: str, words: list[str]) -> int:
+    """Run what somebody's code relies on, with the suite below `root` and pytest's settings in `ini`."""
+    if sys.version_info < (3, 11):  # noqa: UP036
+        print(f"{COMMAND} run --for needs Python 3.11 or newer, as it reads code; leave --for out", file=sys.stderr)
+        return 2
+    try:
+        from reports.relied import running
+
+        return running.run_for(root, ini, words)
+    except ModuleNotFoundError as problem:
+        return _not_installed(problem)
+
+
 def _questions(prog: str) -> str:
     """Say which command answers which question."""
     lines = []

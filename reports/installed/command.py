@@ -18,6 +18,10 @@ def main() -> int:
     sys.path.insert(0, str(ROOT))
     # Whatever Hypothesis would keep, it would keep in the user's folder.
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = os.devnull
+    if sys.argv[1:2] == ["run"] and any(word.partition("=")[0] == "--for" for word in sys.argv[2:]):
+        from reports.__main__ import run_for
+
+        return run_for(str(ROOT), str(HERE / "pytest.ini"), sys.argv[2:])
     if sys.argv[1:2] == ["run"]:
         from fixtures.run.cli import run
 

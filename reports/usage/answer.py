@@ -43,7 +43,8 @@ def spelling(use: Use, *, unsure: bool = True) -> str:
     return f"{use.api}({', '.join(inside)})" if inside else use.api
 
 
-def _head(uses: Iterable[Use]) -> str:
+def heading(uses: Iterable[Use]) -> str:
+    """Return the places of uses, and the APIs that are used there."""
     return f"{_places(uses)}: {', '.join(sorted({spelling(use) for use in uses}))}"
 
 
@@ -85,7 +86,7 @@ def as_text(answer: Affected) -> str:
     for when, findings in _by_when(answer.findings):
         lines += ["", f"{when} ({len(findings)})"]
         for uses in dict.fromkeys(one.uses for one in findings):
-            lines += ["", _head(uses)]
+            lines += ["", heading(uses)]
             for one in (each for each in findings if each.uses == uses):
                 first, *rest = one.words
                 lines += [f"  {first}  [{one.clause}]", *(f"    {each}" for each in rest)]
@@ -94,12 +95,13 @@ def as_text(answer: Affected) -> str:
     for when, findings in _by_when(answer.unsure if answer.listed else ()):
         lines += ["", f"by what code does not show, {when} ({len(findings)})"]
         for one in findings:
-            head = f"{_head(one.uses)}  [{one.clause}]"
+            head = f"{heading(one.uses)}  [{one.clause}]"
             lines += ["", head, f"  if {one.condition}:", *(f"  {each}" for each in one.words)]
     return "\n".join(lines) + "\n"
 
 
-def _plain(uses: Iterable[Use]) -> list[dict[str, Any]]:
+def plain(uses: Iterable[Use]) -> list[dict[str, Any]]:
+    """Return uses as plain data."""
     return [
         {"file": use.file, "line": use.line, "api": use.api, "options": [*use.options], "unsure": use.unsure}
         | ({"cell": use.cell} if use.cell else {})
@@ -114,7 +116,7 @@ def as_json(answer: Affected) -> str:
         [
             {"clause": one.clause, "says": one.says, "effect": EFFECTS[one.rank], "when": one.when}
             | {"spans": [{"from": span.first, "to": span.last, **span.said.plain()} for span in one.spans]}
-            | {"instead": one.instead, "if": one.condition, "uses": _plain(one.uses)}
+            | {"instead": one.instead, "if": one.condition, "uses": plain(one.uses)}
             for one in some
         ]
         for some in (answer.findings, answer.unsure)
@@ -124,7 +126,7 @@ def as_json(answer: Affected) -> str:
         {"format": ANSWERS_FORMAT, "path": answer.path, "releases": labels, "why": answer.why}
         | asdict(answer.counts)
         | {"files": code.sources.files}
-        | {"skipped": code.sources.skipped, "uses": _plain(code.uses), "findings": findings, "unsure": unsure}
+        | {"skipped": code.sources.skipped, "uses": plain(code.uses), "findings": findings, "unsure": unsure}
     )
 
 
@@ -194,11 +196,16 @@ def as_github(answer: Affected) -> str:
     """Return the answer as annotations of a workflow."""
     lines = []
     for one, level, text, use in _each(answer):
-        where = {"file": use.file, **({} if use.cell else {"line": str(use.line)}), "title": one.clause}
-        given = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in where.items())
-        lines.append(f"::{ANNOTATIONS[level]} {given}::{_escaped(text)}\n")
+        lines.append(annotation(ANNOTATIONS[level], use, one.clause, text))
     lines += [f"::warning::{_escaped(f'left out: {each}')}\n" for each in answer.code.sources.skipped]
     return "".join(lines)
+
+
+def annotation(level: str, use: Use, title: str, text: str) -> str:
+    """Return an annotation of a workflow at a use."""
+    where = {"file": use.file, **({} if use.cell else {"line": str(use.line)}), "title": title}
+    given = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in where.items())
+    return f"::{level} {given}::{_escaped(text)}\n"
 
 
 def _escaped(text: str, more: str = "") -> str:

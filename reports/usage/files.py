@@ -63,6 +63,11 @@ def read_sources(path: Path, worth: re.Pattern[bytes], root: Path) -> Sources:
     return found
 
 
+def python_files(path: Path, root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield a file, or all Python files of a folder, each with its name below `root`."""
+    yield from ((_name(file, root), file) for file in _files(path, [], root))
+
+
 def repository(path: Path) -> Path | None:
     """Return the git repository that a path is in; None where it is in none."""
     here = Path(os.path.realpath(path))

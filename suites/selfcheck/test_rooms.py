@@ -39,7 +39,19 @@ FLOORS = {
         "show",
         "run",
     ),
-    "reports": ("tutorial", "symptoms", "data", "cards", "record", "search", "costs", "usage", "page", "verbs"),
+    "reports": (
+        "tutorial",
+        "symptoms",
+        "data",
+        "cards",
+        "record",
+        "search",
+        "costs",
+        "usage",
+        "page",
+        "verbs",
+        "relied",
+    ),
 }
 #: Who may ask which torch is installed: a session and two programs, which say it to all others.
 ASK_THE_VERSION = ["fixtures/run/judging.py", "suites/coverage.py", "suites/examples.py"]

@@ -1,0 +1,179 @@
+"""Which clauses somebody's code relies on: about what it registers, with its options, in the ways that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import Version
+
+from fixtures.clause.about import GRAD
+from fixtures.clause.matters_if import NEVER
+from fixtures.families import KINDS
+from reports.data.atlas import Atlas
+from reports.data.clause import Clause
+from reports.data.strict import BadInput, read_bytes
+from reports.usage.files import python_files
+from reports.usage.lacks import Lacking
+from reports.usage.uses import DICTS, Code, Use
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to run a model: how code names it, the clauses about it alone, and the modes that play plans so."""
+
+    named: str
+    clauses: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+
+
+#: A clause that one of them has is left out where the code does not name the way.
+WAYS = {
+    "torch.compile": Way(
+        r"torch\.compile\b|\b(model|module|net|layer|block)\.compile\(", ("modes.compile.", "modes.errors.compiled")
+    ),
+    "checkpoint": Way(
+        r"\bcheckpoint(_sequential|_wrapper)?\(",
+        (
+            "modes.checkpoint.",
+            "modes.errors.early_stop",
+            "backward.modes.checkpoint",
+            "backward.pairing.stack_checkpoint",
+        )
+        + ("backward.pairing.closure_checkpoint",),
+        ("checkpoint", "reentrant"),
+    ),
+    "DataParallel": Way(
+        r"\b(Distributed)?DataParallel\b|\bDDP\(", ("modes.distributed.", "modes.errors.no_sync"), ("parallel",)
+    ),
+    "FSDP": Way(r"\bfully_shard\b|\bFullyShardedDataParallel\b|\bFSDP\b", ("modes.sharded.",)),
+    "autocast": Way(r"\bautocast\(", ("modes.autocast.",), ("contexts",)),
+    "torch.jit": Way(r"\bjit\.(script|trace)", ("modes.jit.",)),
+    "torch.fx": Way(r"\bsymbolic_trace\(|\bmake_fx\(|\bfx\.(Tracer|GraphModule)", ("modes.fx.",)),
+    "torch.export": Way(r"torch\.export\b", ("modes.export.",)),
+    "torch.func": Way(
+        r"torch\.func\b|\bfunctorch\b|\bfunctional_call\(|\bvmap\(",
+        ("modes.func.", "modes.errors.func", "modes.errors.functional"),
+        ("functional",),
+    ),
+    "copies": Way(
+        r"\bcopy\.copy\(|\bdeepcopy\(|\bpickle\.|torch\.(save|load)\(",
+        ("handles.copies.", "handles.handle.copies", "gradient.copies.", "built.copies.", "built.used."),
+        ("copy",),
+    ),
+    "inference_mode": Way(r"\binference_mode\b", ("backward.modes.inference", "modes.decorated."), ("inference",)),
+    "forward_ad": Way(r"\bforward_ad\b|\bjvp\(", ("modes.func.jvp", "backward.modes.forward_ad"), ("dual",)),
+    "parametrize": Way(r"\bparametriz", ("built.parametrize.",)),
+    "weight_norm": Way(r"\bweight_norm\(", ("built.weight_norm.",)),
+    "spectral_norm": Way(r"\bspectral_norm\(", ("built.spectral_norm.",)),
+    "prune": Way(r"\bprune\.", ("built.prune.",)),
+    "lazy modules": Way(r"\bLazy[A-Z]\w*\(", ("built.lazy.",)),
+}
+NAMED = re.compile(
+    "|".join(rf"(?P<w{number}>^[^#\n]*?(?:{way.named}))" for number, way in enumerate(WAYS.values())).encode(),
+    re.MULTILINE,
+)
+#: What a clause is about that begins so: hooks that do this. It is left out where the code shows that they do not.
+ONLY_IF = {
+    "returns": (
+        "input.replacement.",
+        "output.replacement.",
+        "gradient.replace.",
+        "backward.returns.",
+        "handles.written.",
+    ),
+    "edits": ("gradient.edits.", "backward.inplace."),
+}
+#: These are about hooks that return nothing, too.
+ALSO = re.compile(
+    r"\.(none_keeps|looks_only|parameters|every_call|every_backward|sees_the_sum|removed|grad_mode_is_off)$"
+)
+#: What somebody's own users may call: a clause about it and a hook concerns the hook.
+OF_ALL = {GRAD, "queue_callback"}
+#: So many APIs are those that a sentence is true of, one by one; fewer are used together.
+SEVERAL = 3
+
+
+@dataclass(frozen=True)
+class Relied:
+    """The clauses that code relies on, each with the uses that it concerns; and the ways that it names, with where."""
+
+    code: Code
+    version: Version
+    clauses: Mapping[str, tuple[Use, ...]]
+    ways: Mapping[str, str]
+
+    @property
+    def modes(self) -> list[str]:
+        """The modes in which plans are played."""
+        return ["eager", *(mode for name in self.ways for mode in WAYS[name].modes)]
+
+    def why(self, clause: str) -> list[str]:
+        """Return the ways that a clause is about, with the place where the code names each."""
+        return [f"{name} at {place}" for name, place in self.ways.items() if clause.startswith(WAYS[name].clauses)]
+
+
+def relied(atlas: Atlas, code: Code, path: Path, version: Version) -> Relied:
+    """Return the clauses that concern uses which may run on this torch. Raises BadInput where there are none."""
+    if not code.uses:
+        raise BadInput(path, "", "uses no hook of torch", "name the code that registers hooks")
+    uses = [use for use in code.uses if not code.guards.shut(use.guards, version)]
+    ways, names = named_ways(path, code.root), Lacking(atlas)
+    left_out = {start for name, way in WAYS.items() for start in way.clauses if name not in ways}
+    left_out -= {start for name in ways for start in WAYS[name].clauses}
+    here = {(names.name(use), option) for use in uses for option in ("", *use.options)}
+    found = {}
+    for name, clause in atlas.clauses.items():
+        if clause.is_claim or name.startswith(tuple(left_out)) or not _together(clause, {api for api, _ in here}):
+            continue
+        mine = tuple(use for use in uses if concerns(clause, names.name(use), use) and not code.accepts(use, name))
+        if mine:
+            found[name] = mine
+    return Relied(code, version, found, ways)
+
+
+def named_ways(path: Path, root: Path) -> dict[str, str]:
+    """Return the ways that files name outside comments, each with the first place."""
+    found: dict[str, str] = {}
+    for name, file in python_files(path, root):
+        raw = read_bytes(file)
+        for match in NAMED.finditer(raw):
+            way = [*WAYS][int(str(match.lastgroup)[1:])]
+            line = raw.count(b"\n", 0, match.end()) + 1
+            found.setdefault(way, name if name.endswith(".ipynb") else f"{name}:{line}")
+    return {name: found[name] for name in WAYS if name in found}
+
+
+def concerns(clause: Clause, api: str, use: Use) -> bool:
+    """Say whether a clause is about an API as it is used: with an option only where that is given, or may be."""
+    kinds, *words = clause.matters_if.split() or [NEVER]
+    matters = bool(use.kinds & {*kinds.split("|")})
+    if matters and any(use.seen.get(word) is False for word in words):
+        return False
+    for word, starts in ONLY_IF.items():
+        if use.seen.get(word) is False and clause.id.startswith(starts) and not ALSO.search(clause.id):
+            return False
+    options = {option for one, option in clause.needed if one == api}
+    return bool(options & {"", *use.options}) or (bool(options) and use.unsure) or (matters and api in DICTS)
+
+
+def _together(clause: Clause, apis: set[str]) -> bool:
+    """Say whether all that a clause is about is used: one of several, or of two of one family, is enough."""
+    about = clause.apis - OF_ALL
+    return len(about) >= SEVERAL or about <= apis or len({*map(_family, about)}) == 1
+
+
+def _family(api: str) -> tuple[str, bool]:
+    """Return what hooks of an API are on, and whether they run in the backward pass."""
+    kinds = [kind for kind in KINDS.values() if api in (kind.api, kind.everywhere)]
+    return (kinds[0].owner, "backward" in kinds[0].name) if kinds else (api, False)
+
+
+def in_order(relied: Relied) -> Iterator[tuple[tuple[Use, ...], list[str]]]:
+    """Yield the clauses that concern the same uses together, in the order of the code."""
+    groups: dict[tuple[Use, ...], list[str]] = {}
+    for name, uses in relied.clauses.items():
+        groups.setdefault(uses, []).append(name)
+    yield from sorted(groups.items())
