@@ -85,7 +85,7 @@ def alarms(relied: Relied, run: Run, clauses: Mapping[str, Clause], names: Lacki
 
 
 def _met(cell: Mapping[str, Any], relied: Relied) -> Iterator[Use]:
-    """Yield the uses that a failure concerns: of a kind of hook in the smallest plan that fails, if all in it is used."""
+    """Yield the uses that a failure concerns: of a kind in the smallest plan that fails, where all of it is used."""
     uses, signs = relied.clauses[cell["clause"]], cell.get("signs", ())
     kinds = {sign.removesuffix(" hook") for sign in signs} & {*KINDS}
     same = [use for use in uses if not kinds or not use.kinds & {*KINDS} or use.kinds & kinds]

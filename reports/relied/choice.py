@@ -17,7 +17,7 @@ from reports.data.clause import Clause
 from reports.data.strict import BadInput, read_bytes
 from reports.usage.files import python_files
 from reports.usage.lacks import Lacking
-from reports.usage.uses import DICTS, Code, Use
+from reports.usage.uses import Code, Use
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ ALSO = re.compile(
     r"\.(none_keeps|looks_only|parameters|every_call|every_backward|sees_the_sum|removed|grad_mode_is_off)$"
 )
 #: What somebody's own users may call: a clause about it and a hook concerns the hook.
-OF_ALL = {GRAD, "queue_callback"}
+OF_ALL = {GRAD}
 #: So many APIs are those that a sentence is true of, one by one; fewer are used together.
 SEVERAL = 3
 
@@ -123,13 +123,13 @@ def relied(atlas: Atlas, code: Code, path: Path, version: Version) -> Relied:
     ways, names = named_ways(path, code.root), Lacking(atlas)
     left_out = {start for name, way in WAYS.items() for start in way.clauses if name not in ways}
     left_out -= {start for name in ways for start in WAYS[name].clauses}
-    here = {(names.name(use), option) for use in uses for option in ("", *use.options)}
+    apis = {names.name(use) for use in uses}
     found = {}
     for name, clause in atlas.clauses.items():
-        if clause.is_claim or name.startswith(tuple(left_out)) or not _together(clause, {api for api, _ in here}):
+        if clause.is_claim or name.startswith(tuple(left_out)):
             continue
-        mine = tuple(use for use in uses if concerns(clause, names.name(use), use) and not code.accepts(use, name))
-        if mine:
+        mine = (use for use in uses if concerns(clause, names.name(use), use, apis))
+        if mine := tuple(use for use in mine if not code.accepts(use, name)):
             found[name] = mine
     return Relied(code, version, found, ways)
 
@@ -146,8 +146,11 @@ def named_ways(path: Path, root: Path) -> dict[str, str]:
     return {name: found[name] for name in WAYS if name in found}
 
 
-def concerns(clause: Clause, api: str, use: Use) -> bool:
-    """Say whether a clause is about an API as it is used: with an option only where that is given, or may be."""
+def concerns(clause: Clause, api: str, use: Use, apis: set[str]) -> bool:
+    """Say whether a clause is about an API as it is used: with an option only where that is given, or may be.
+
+    `apis` are all that the code uses.
+    """
     kinds, *words = clause.matters_if.split() or [NEVER]
     matters = bool(use.kinds & {*kinds.split("|")})
     if matters and any(use.seen.get(word) is False for word in words):
@@ -156,7 +159,11 @@ def concerns(clause: Clause, api: str, use: Use) -> bool:
         if use.seen.get(word) is False and clause.id.startswith(starts) and not ALSO.search(clause.id):
             return False
     options = {option for one, option in clause.needed if one == api}
-    return bool(options & {"", *use.options}) or (bool(options) and use.unsure) or (matters and api in DICTS)
+    if matters and not options:  # what matters to a hook on all modules is said of the method, too
+        options = {option for _, option in clause.needed} or {""}
+    fits = bool(options & {"", *use.options}) or (bool(options) and use.unsure)
+    shown = matters and all(word in use.seen for word in words)
+    return fits and (shown or _together(clause, apis))
 
 
 def _together(clause: Clause, apis: set[str]) -> bool:
