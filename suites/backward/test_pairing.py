@@ -328,3 +328,40 @@ def test_stack_early_stop(subject: Subject, factor: int, before: int) -> None:
     loss = factor * checkpoint(lambda x: noted.layer(noted.layer(x)), start(), use_reentrant=False)
     loss.backward()
     assert noted.said == [(grad, before + number) for grad, number in zip((factor, 2 * factor), subject.value)]
+
+
+@clause(
+    "backward.pairing.recursive",
+    says="A full backward hook of a module that calls itself runs for the inner call first, each with its gradients.",
+    where="each call's output needs the inner one's",
+    source="measured",
+    asked=ASKED + "recursive module forward calls itself nested calls same module grad_output order",
+    needs=FULL,
+    about="register_full_backward_hook",
+    value=True,
+    wrong={"the gradients of the outer call first": False},
+    witness={"factors": [3, 5], "passes": 1},
+)
+@given(factors=FACTORS.filter(lambda factors: len(factors) > 1), passes=SOME)
+def test_recursive(subject: Subject, factors: List[int], passes: int) -> None:
+    import torch
+
+    class Recursive(torch.nn.Module):
+        def forward(self, x: Any, factors: List[int]) -> Any:
+            first, *rest = factors
+            return first * (self(x, rest) if rest else x)
+
+    said: List[Tuple[float, float]] = []
+    module = Recursive()
+    module.register_full_backward_hook(
+        lambda module, grad_input, grad_output: said.append((grad_input[0].item(), grad_output[0].item()))
+    )
+    loss = module(start(), factors)
+    for _ in range(passes):
+        loss.backward(retain_graph=True)
+    # What comes to the output of each call, the outer one first; all calls have the same input.
+    grads = [1]
+    for factor in factors:
+        grads.append(grads[-1] * factor)
+    *outputs, whole = grads
+    assert said == [(whole, one) for one in (outputs[::-1] if subject.value else outputs)] * passes

@@ -11,7 +11,7 @@ from fixtures.judge.subject import Subject
 from suites.hooking import FEW
 from suites.modes.forms import ANY, first_of, straight
 from suites.modes.networks import ANYWHERE, BY, called, checkpointed, counted, network, ones, runs, within
-from suites.modes.sources import EARLY, FORMS, STOPS
+from suites.modes.sources import CALL, EARLY, FORMS, STOPS
 from suites.names import ALWAYS_CALL
 from suites.tensors import multiplies, outcome
 
@@ -210,3 +210,68 @@ def test_segments(subject: Subject, layers: int, segments: int, reentrant: bool)
     before = layers // segments * (segments - 1)
     again, once = subject.value
     assert [seen.count(number) for number in range(layers)] == [again] * before + [once] * (layers - before)
+
+
+@clause(
+    "modes.checkpoint.autocast",
+    says="checkpoint() recomputes in the autocast that its forward call had: forward hooks see the same dtypes then.",
+    where=("autocast('cpu')", "no hook returns something"),
+    source='docs: torch.utils.checkpoint.checkpoint "the checkpointed segment"',
+    asked="gradient checkpointing autocast recomputation dtype hook bfloat16 enabled False backward inside autocast",
+    needs=(FORMS, "torch.autocast"),
+    about="register_forward_hook",
+    value="its own",
+    wrong={"that of backward()": "backward"},
+    witness={"on": False, "backward_on": True, "hooks": 1, "reentrant": True},
+)
+@given(on=st.booleans(), backward_on=st.booleans(), hooks=FEW, reentrant=st.booleans())
+def test_autocast(subject: Subject, on: bool, backward_on: bool, hooks: int, reentrant: bool) -> None:
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    seen: List[str] = []
+    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
+    for _ in range(hooks):
+        net[0].register_forward_hook(lambda module, args, output: seen.append(str(output.dtype)))
+    x = torch.ones(2, 3, requires_grad=True)
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=on):
+        loss = checkpoint(net, x, use_reentrant=reentrant).sum()
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=backward_on):
+        loss.backward()
+    dtypes = {True: "torch.bfloat16", False: "torch.float32"}
+    again = on if subject.value == "its own" else backward_on
+    assert seen == [dtypes[on]] * hooks + [dtypes[again]] * hooks
+
+
+@clause(
+    "modes.checkpoint.tied",
+    says="In a checkpoint of functional_call pre-hooks find a tied weight, given by one name, in the recomputation, too.",
+    where="in both layers that share it",
+    source=('docs: torch.func.functional_call "tie_weights"', "measured"),
+    asked="functional_call tied weights checkpoint recomputation which weight hook sees tie_weights activation checkpointing",
+    needs=(CALL, FORMS),
+    about="register_forward_pre_hook",
+    value="given",
+    wrong={"its own one": "own"},
+    witness={"by": 5, "hooks": 1, "reentrant": False},
+)
+@given(by=BY, hooks=FEW, reentrant=st.booleans())
+def test_tied(subject: Subject, by: int, hooks: int, reentrant: bool) -> None:
+    import torch
+    from torch.func import functional_call
+    from torch.utils.checkpoint import checkpoint
+
+    seen: List[float] = []
+    layers = [torch.nn.Linear(1, 1, bias=False) for _ in range(2)]
+    layers[1].weight = layers[0].weight
+    net, own = torch.nn.Sequential(*layers), layers[0].weight.item()
+    for layer in layers:
+        for _ in range(hooks):
+            layer.register_forward_pre_hook(lambda module, args: seen.append(module.weight.item()))
+    given_one = layers[0].weight.detach() * by
+    x = torch.ones(1, 1, requires_grad=True)
+    loss = checkpoint(lambda x: functional_call(net, {"0.weight": given_one}, (x,)), x, use_reentrant=reentrant)
+    assert seen == [given_one.item()] * 2 * hooks
+    del seen[:]
+    loss.sum().backward()
+    assert seen == [{"given": given_one.item(), "own": own}[subject.value]] * 2 * hooks
