@@ -46,10 +46,18 @@ CALLS = {
     "functional": "functional_call(net, {name: p * 2 for name, p in net.named_parameters()}, args)",
     "dual": "under forward_ad.dual_level(), with make_dual(x, tangent) as inputs",
     "compiled": 'torch.compile(net, backend="eager")',
-    "late": "the same, with hooks that come after its first call",
+    "late": 'torch.compile(net, backend="eager"), with hooks that come after its first call',
     "in_place": 'net.compile(backend="eager")',
     "aot": 'torch.compile(net, backend="aot_eager")',
     "inductor": "torch.compile(net), as it is by default",
+}
+
+#: What its plans do besides: hooks that come in another way are another matter.
+FIRST = "hooks are registered before the first call"
+ASSUMED = {
+    **dict.fromkeys(("compiled", "in_place", "aot", "inductor"), FIRST),
+    **dict.fromkeys(("checkpoint", "reentrant"), "hooks are registered before the forward and stay"),
+    "parallel": "it has one replica, on the CPU",
 }
 
 

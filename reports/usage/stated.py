@@ -1,0 +1,186 @@
+"""Which uses of hooks a mode of execution concerns: by its rules, and by clauses that speak of it and play no plan in it.
+
+Words are those of `fixtures/clause/matters_if.py`, and those of CASES. The self-check demands that each rule is here for
+each API that a measured clause shows it of, and each clause about compiled and checkpointed modules.
+"""
+
+from __future__ import annotations
+
+COMPILE = ("compiled", "late", "in_place", "aot", "inductor")
+WRAPPED = tuple(mode for mode in COMPILE if mode != "in_place")
+CHECKPOINT, REENTRANT = ("checkpoint",), ("reentrant",)
+#: What code does not show of a program in a mode: "where ...".
+CASES = {
+    "late": "the hook is registered after the first compiled call",
+    "backend": 'the backend is another one than "eager"',
+    "autocast": "it runs in autocast",
+    "between": "the hook is registered between the forward and the backward pass",
+    "compiled_autograd": "compiled autograd is on",
+    "copied": "the module is copied or pickled",
+    "counts": "the hook counts on its module",
+    "disabled": "torch.compiler.disable is used on the hook or the module",
+    "early": "another layer of the checkpoint comes after the module",
+    "error": "an error leaves the checkpoint",
+    "frozen": "a parameter is frozen or thawed",
+    "fullgraph": "fullgraph=True is given",
+    "func_grad": "torch.func.grad is compiled",
+    "gradients": "the hook asks for gradients",
+    "handle": "a handle from before the copy removes the hook",
+    "input": "it is about an input of the network",
+    "itself": "the pack hook returns its argument",
+    "keeps": "the hook appends to a list",
+    "kept": "the tensor is what a forward hook kept, and is hooked after the call",
+    "kept_edited": "a tensor that the hook keeps is changed in place later",
+    "lambda": "pickle does not find the hook by name",
+    "last": "the module computes the output of the checkpoint",
+    "option": "the options that code does not show name it",
+    "pair": "the hook undoes what a forward pre-hook did",
+    "parameter": "the tensor is a parameter of the network",
+    "removed": "the hook is removed after compiled calls",
+    "replaced": "the hook takes the place of one that differs in a default argument only",
+    "returns_none": "the hook returns nothing",
+    "saved_around": "there are hooks of saved tensors around the checkpoint",
+    "segments": "it is run by checkpoint_sequential",
+    "stack": "a backward hook pops what a forward hook pushed",
+    "stop_iteration": "it is a StopIteration",
+    "stored": "the hook stores the output on the module",
+    "threads": "the forward runs in several threads",
+    "trained": "train() or eval() is called between compiled calls",
+    "unused": "an output of the network is not used",
+    "wrapper": "it is called on what torch.compile returns",
+}
+#: The cases that a mode is: there they hold.
+IS = {"late": ("late",), "aot": ("backend",), "inductor": ("backend",)}
+#: Words of `matters_if=` that hold in a mode.
+HOLD = {**dict.fromkeys(COMPILE, "?compiled"), "checkpoint": "?checkpoint", "reentrant": "?checkpoint"}
+HOLD["inference"] = "?no_grad"
+
+MODULE = "forward_pre|forward|full_backward_pre|full_backward|backward"
+OF_TENSORS = "tensor|retain_grad|post_accumulate|node|node_pre|multi_all|multi_any"
+OF_SAVED = "saved|saved_one|saved_off|save_on_cpu"
+OF_GRADIENTS = f"{OF_TENSORS}|full_backward_pre|full_backward|backward"
+#: MODE.RULE, or the name of a rule in all modes that have no own row -> what a use must be; none: it is about no hook.
+CONCERNS: dict[str, tuple[str, ...]] = {
+    "contexts.threads": (f"{OF_TENSORS}|{OF_SAVED}|forward_pre|forward|backward|full_backward ?threads",),
+    "contexts.offload": (OF_SAVED, f"{OF_TENSORS}|forward_pre|forward ?edited_after"),
+    "contexts.create_graph": ("post_accumulate|tensor|step_pre|step_post ?create_graph",),
+    "copy.parameters": (f"{OF_TENSORS}|step_pre|step_post|{MODULE} ?parameter",),
+    "copy.handles": (f"{MODULE} own ?handle",),
+    "inference.unrecorded": (f"{OF_GRADIENTS}|{OF_SAVED}", "forward_pre|forward|step_pre|step_post ?gradients"),
+    "inference.edit": ("forward_pre|forward ?kept_edited",),
+    "checkpoint.again": (
+        "forward_pre|forward|saved_one",
+        f"{OF_TENSORS}|backward|full_backward|full_backward_pre|saved|saved_off|save_on_cpu ?registers_inside",
+    ),
+    "stops": ("forward ?pair",),
+    "dummy": ("saved",),
+    "deaf": ("tensor ?saved_around",),
+    "generator": (f"{MODULE} raises ?stop_iteration",),
+    "reentrant.again": (f"forward_pre|forward|{OF_GRADIENTS}|{OF_SAVED}", "step_pre|step_post ?gradients"),
+    "others": (f"forward_pre|forward|{OF_GRADIENTS}", "step_pre|step_post|saved|saved_one ?gradients"),
+    "shared": (),
+    "views": (f"{OF_GRADIENTS}|forward_pre|forward|step_pre|step_post ?input",),
+    "jvp": ("full_backward|full_backward_pre",),
+    "expanded": (),
+    "wrapper": (f"{MODULE} everywhere",),
+    "frame": (f"{MODULE} own ?late",),
+    "everywhere": (f"{MODULE} everywhere ?late",),
+    "training": (f"{MODULE} own ?late ?trained",),
+    "training_inside": (f"{MODULE} own ?late ?trained",),
+    "copies": (f"{MODULE} own ?late ?copied",),
+    "parameters": (f"{MODULE} own ?late ?frozen",),
+    "aot.parameters": (f"{OF_GRADIENTS} ?switched_on",),
+    "inductor.parameters": (f"{OF_GRADIENTS} ?switched_on",),
+    "thawed": ("tensor ?switched_on",),
+    "node": (f"{OF_GRADIENTS}|step_pre|step_post ?unused",),
+}
+Rows = dict[str, tuple[tuple[str, ...], str]]
+#: Clauses that say what a mode does otherwise, where their sentence is so: the modes, and words besides their APIs.
+WHERE_SO: Rows = {
+    "modes.checkpoint.always_call": (CHECKPOINT, ""),
+    "modes.checkpoint.early_layers": (CHECKPOINT, "?early"),
+    "modes.checkpoint.early_stop": (CHECKPOINT, "?last"),
+    "modes.checkpoint.kept_for_ever": (CHECKPOINT, "?itself"),
+    "modes.checkpoint.late": (CHECKPOINT, "?between"),
+    "modes.checkpoint.late_reentrant": (REENTRANT, "?between"),
+    "modes.checkpoint.reentrant_no_input": (REENTRANT, "?inputs_need_no_grad"),
+    "modes.checkpoint.reentrant_tensor": (REENTRANT, "?registers_inside"),
+    "modes.checkpoint.segments": (CHECKPOINT, "?segments"),
+    "backward.pairing.stack_checkpoint": (CHECKPOINT + REENTRANT, "?stack"),
+    "saved.off.checkpoint": (CHECKPOINT, ""),
+    "several.inside.reentrant_checkpoint": (REENTRANT, "?parameter"),
+    "built.used.deepcopy": (("copy",), "?stored"),
+    "handles.copies.pickled": (("copy",), "?lambda"),
+    "modes.autocast.forward": (("contexts",), "?autocast"),
+    "modes.autocast.forward_returns": (("contexts",), "returns ?autocast"),
+    "modes.autocast.full": (("contexts",), "?autocast"),
+    "modes.autocast.full_pre_returns": (("contexts",), "returns ?autocast"),
+    "modes.autocast.full_returns": (("contexts",), "returns ?autocast"),
+    "modes.autocast.pre_double": (("contexts",), "returns ?autocast"),
+    "modes.autocast.tensor": (("contexts",), "?autocast"),
+    "saved.context.thread": (("contexts",), "?threads"),
+    "modes.func.own_parameter": (("functional",), "?parameter"),
+    "modes.compile.aot_global": (COMPILE, "?backend"),
+    "modes.compile.aot_inner": (COMPILE, "?backend ?kept"),
+    "modes.compile.aot_legacy": (COMPILE, "?backend"),
+    "modes.compile.aot_retain": (COMPILE, "?backend ?kept"),
+    "modes.compile.aot_saved": (COMPILE, "?backend"),
+    "modes.compile.aot_unreached": (COMPILE, "?backend ?unused"),
+    "modes.compile.autograd_legacy": (COMPILE, "?compiled_autograd"),
+    "modes.compile.autograd_none": (COMPILE, "?compiled_autograd"),
+    "modes.compile.autograd_undefined": (COMPILE, "?compiled_autograd"),
+    "modes.compile.deepcopy": (WRAPPED, "?wrapper ?copied"),
+    "modes.compile.disabled_compiled": (COMPILE, "?disabled"),
+    "modes.compile.disabled_fullgraph": (COMPILE, "?disabled ?fullgraph"),
+    "modes.compile.fullgraph": (COMPILE, "?fullgraph"),
+    "modes.compile.global": (WRAPPED, "?returns_none"),
+    "modes.compile.global_late": (WRAPPED, "?late"),
+    "modes.compile.in_place_late": (("in_place",), "?late"),
+    "modes.compile.instance": (COMPILE, ""),
+    "modes.compile.instance_layer": (COMPILE, "?linear"),
+    "modes.compile.late_layer": (COMPILE, "?late ?linear"),
+    "modes.compile.late_sequential": (WRAPPED, "?late ?sequential"),
+    "modes.compile.pickled": (WRAPPED, "?wrapper ?copied"),
+    "modes.compile.raises": (COMPILE, "raises ?fullgraph"),
+    "modes.compile.repeated": (COMPILE, ""),
+    "modes.compile.repeated_layer": (COMPILE, "?linear"),
+    "modes.compile.state_dict": (WRAPPED, "?wrapper"),
+    "modes.compile.wrapper": (WRAPPED, "?wrapper"),
+    "modes.compile.wrapper_backward": (WRAPPED, "?wrapper"),
+    "modes.compile.wrapper_mixing": (WRAPPED, "?wrapper ?hooked_again"),
+    "modes.errors.compiled_grad": (COMPILE, "?func_grad"),
+}
+#: Those that say that a mode is as eager, where their sentence is not so.
+WHERE_NOT: Rows = {
+    "backward.modes.inference": (("inference",), ""),
+    "modes.compile.autograd_accumulated": (COMPILE, "?compiled_autograd"),
+    "modes.compile.autograd_retain": (COMPILE, "?compiled_autograd"),
+    "modes.compile.counts": (COMPILE, "?counts"),
+    "modes.compile.default_argument": (COMPILE, "?replaced"),
+    "modes.compile.keeps": (COMPILE, "?keeps"),
+    "modes.compile.prepended": (COMPILE, ""),
+    "modes.compile.removed": (COMPILE, "?removed"),
+    "modes.compile.saved_compiling": (COMPILE, ""),
+    "modes.compile.second_hook": (COMPILE, "?late"),
+    "modes.compile.sequential": (COMPILE, ""),
+    "modes.compile.step_hooks": (COMPILE, ""),
+    "modes.compile.thawed": (COMPILE, "?backend"),
+}
+#: Those that are otherwise than eager whichever of their sentences is so.
+EVER: Rows = {
+    "backward.pairing.stack_early_stop": (CHECKPOINT, "?stack"),
+    "modes.checkpoint.error_held": (CHECKPOINT, "?error"),
+    "modes.compile.checkpoint_named_tuple": (COMPILE, ""),
+    "modes.compile.checkpoint_packs": (COMPILE, ""),
+    "modes.compile.global_backward": (WRAPPED, ""),
+    "modes.compile.global_returns": (WRAPPED, "returns"),
+}
+ANEW, PLAIN = "modes.compile.reset", "modes.compile.in_place_global"
+#: The clause that says what to do about a rule or a clause, to those that it is about.
+REMEDIES = {
+    **dict.fromkeys((f"{mode}.{rule}" for mode in COMPILE for rule in ("frame", "everywhere")), ANEW),
+    **dict.fromkeys((f"modes.compile.{name}" for name in ("late_layer", "late_sequential")), ANEW),
+    **dict.fromkeys(("compiled.wrapper", "late.wrapper", "modes.compile.global", "modes.compile.global_returns"), PLAIN),
+    **dict.fromkeys(("checkpoint.stops", "modes.checkpoint.early_stop"), "modes.checkpoint.no_early_stop"),
+    "modes.compile.aot_inner": "modes.compile.output_hook",
+}
