@@ -52,12 +52,15 @@ CALLS = {
     "inductor": "torch.compile(net), as it is by default",
 }
 
-#: What its plans do besides: hooks that come in another way are another matter.
-FIRST = "hooks are registered before the first call"
+#: What all plans of a mode have in common besides: of other programs nothing was measured.
+_FIRST, _PURE = "hooks are registered before the first call", "no hook changes something in place"
 ASSUMED = {
-    **dict.fromkeys(("compiled", "in_place", "aot", "inductor"), FIRST),
-    **dict.fromkeys(("checkpoint", "reentrant"), "hooks are registered before the forward and stay"),
-    "parallel": "it has one replica, on the CPU",
+    **dict.fromkeys(("compiled", "in_place"), f"{_FIRST}; {_PURE}"),
+    **dict.fromkeys(("aot", "inductor"), f"{_FIRST}; {_PURE}; full backward hooks are on the network itself"),
+    "late": _PURE,
+    **dict.fromkeys(("checkpoint", "reentrant"), "the network is called through it as a whole"),
+    "parallel": "it has one replica, on the CPU: what several on GPUs do was not measured",
+    "dual": f"{_PURE}; one backward pass",
 }
 
 

@@ -75,7 +75,8 @@ def _count(answer: Affected) -> list[str]:
     worst = EFFECTS[min((one.rank for one in answer.findings), default=0)]
     parts = "".join(f"; {words}: {len(some)}" for words, some in _by_when(answer.findings))
     missed = sum(len(one.uses) for one in answer.unmeasured)
-    nothing = f"nothing that it uses differs{', of what was measured' * bool(missed)}"
+    nothing = "nothing that it uses" + " and was measured" * bool(missed) + " differs"
+    nothing += f" in {answer.mode}, as assumed above" if answer.mode else ""
     lines = [f"{number}, worst: {worst}{parts}" if answer.findings else nothing]
     lines += [forms.counted(missed, "use is", "uses are") + f" not measured in {answer.mode}"] * bool(missed)
     more = len({one.clause for one in answer.unsure})

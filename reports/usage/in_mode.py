@@ -27,6 +27,7 @@ from reports.usage.stated import (
     EVER,
     HOLD,
     IS,
+    LEFT_OUT,
     REENTRANT,
     REMEDIES,
     WHERE_NOT,
@@ -75,7 +76,8 @@ def affects_in_mode(
         for one in alike[key]:
             if not code.accepts(use, one[0]):
                 found.setdefault(one, []).append(use)
-        unknown = [column for column in on if answers[use.api, column] not in (SAME, OTHER)]
+        left_out = any(concerned(words, use) == () for words in LEFT_OUT.get(mode, ()))
+        unknown = [column for column in on if left_out or answers[use.api, column] not in (SAME, OTHER)]
         if unknown and not code.accepts(use):
             unmeasured.setdefault((use.api, _named(measured, unknown)), []).append(use)
     findings = [_finding(atlas, mode, one, uses) for one, uses in found.items()]
@@ -111,6 +113,7 @@ def _with(use: Use, paired: bool) -> Use:
     """Return a use with what is seen of it that matters to modes alone."""
     more = {"?parameter": True} if use.seen.get("inner") is False else {}
     more |= {"?returns_none": not use.seen["returns"]} if "returns" in use.seen else {}
+    more |= {"?prepended": "prepend" in use.options} if not use.unsure else {}
     more |= {"?pair": False} if "always_call" in use.options else {"?pair": True} if paired else {}
     return replace(use, seen={**use.seen, **more})
 
@@ -159,7 +162,9 @@ def _about(atlas: Atlas, name: str, words: str, use: Use, mode: str) -> tuple[st
     """Return the words that a use leaves open of a clause; None where it does not concern it."""
     clause, spelled = atlas.clauses[name], {use.api, GRAPH + use.api}
     spelled |= {f"Optimizer.{use.api}"} if use.api.startswith("register_step") else set()
-    options = {option.rstrip(")") for api, _, option in (each.partition("(") for each in clause.about) if api in spelled}
+    options = {
+        option.rstrip(")") for api, _, option in (each.partition("(") for each in clause.about) if api in spelled
+    }
     if not options:
         return None
     if not options & {"", *use.options}:

@@ -1,7 +1,7 @@
-"""Which uses of hooks a mode of execution concerns: by its rules, and by clauses that speak of it and play no plan in it.
+"""Which uses of hooks a mode of execution concerns: by its rules, and by clauses that speak of it and play no plan.
 
-Words are those of `fixtures/clause/matters_if.py`, and those of CASES. The self-check demands that each rule is here for
-each API that a measured clause shows it of, and each clause about compiled and checkpointed modules.
+Words are those of `fixtures/clause/matters_if.py`, and those of CASES. The self-check demands that each rule is here
+for each API that a measured clause shows it of, and each clause about compiled and checkpointed modules.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CASES = {
     "input": "it is about an input of the network",
     "itself": "the pack hook returns its argument",
     "keeps": "the hook appends to a list",
-    "kept": "the tensor is what a forward hook kept, and is hooked after the call",
+    "hook_kept": "the tensor is what a forward hook kept, and is hooked after the call",
     "kept_edited": "a tensor that the hook keeps is changed in place later",
     "lambda": "pickle does not find the hook by name",
     "last": "the module computes the output of the checkpoint",
@@ -94,93 +94,93 @@ CONCERNS: dict[str, tuple[str, ...]] = {
     "thawed": ("tensor ?switched_on",),
     "node": (f"{OF_GRADIENTS}|step_pre|step_post ?unused",),
 }
+GROUPS = {"compile": COMPILE, "wrapped": WRAPPED, "checkpoints": CHECKPOINT + REENTRANT}
 Rows = dict[str, tuple[tuple[str, ...], str]]
-#: Clauses that say what a mode does otherwise, where their sentence is so: the modes, and words besides their APIs.
-WHERE_SO: Rows = {
-    "modes.checkpoint.always_call": (CHECKPOINT, ""),
-    "modes.checkpoint.early_layers": (CHECKPOINT, "?early"),
-    "modes.checkpoint.early_stop": (CHECKPOINT, "?last"),
-    "modes.checkpoint.kept_for_ever": (CHECKPOINT, "?itself"),
-    "modes.checkpoint.late": (CHECKPOINT, "?between"),
-    "modes.checkpoint.late_reentrant": (REENTRANT, "?between"),
-    "modes.checkpoint.reentrant_no_input": (REENTRANT, "?inputs_need_no_grad"),
-    "modes.checkpoint.reentrant_tensor": (REENTRANT, "?registers_inside"),
-    "modes.checkpoint.segments": (CHECKPOINT, "?segments"),
-    "backward.pairing.stack_checkpoint": (CHECKPOINT + REENTRANT, "?stack"),
-    "saved.off.checkpoint": (CHECKPOINT, ""),
-    "several.inside.reentrant_checkpoint": (REENTRANT, "?parameter"),
-    "built.used.deepcopy": (("copy",), "?stored"),
-    "handles.copies.pickled": (("copy",), "?lambda"),
-    "modes.autocast.forward": (("contexts",), "?autocast"),
-    "modes.autocast.forward_returns": (("contexts",), "returns ?autocast"),
-    "modes.autocast.full": (("contexts",), "?autocast"),
-    "modes.autocast.full_pre_returns": (("contexts",), "returns ?autocast"),
-    "modes.autocast.full_returns": (("contexts",), "returns ?autocast"),
-    "modes.autocast.pre_double": (("contexts",), "returns ?autocast"),
-    "modes.autocast.tensor": (("contexts",), "?autocast"),
-    "saved.context.thread": (("contexts",), "?threads"),
-    "modes.func.own_parameter": (("functional",), "?parameter"),
-    "modes.compile.aot_global": (COMPILE, "?backend"),
-    "modes.compile.aot_inner": (COMPILE, "?backend ?kept"),
-    "modes.compile.aot_legacy": (COMPILE, "?backend"),
-    "modes.compile.aot_retain": (COMPILE, "?backend ?kept"),
-    "modes.compile.aot_saved": (COMPILE, "?backend"),
-    "modes.compile.aot_unreached": (COMPILE, "?backend ?unused"),
-    "modes.compile.autograd_legacy": (COMPILE, "?compiled_autograd"),
-    "modes.compile.autograd_none": (COMPILE, "?compiled_autograd"),
-    "modes.compile.autograd_undefined": (COMPILE, "?compiled_autograd"),
-    "modes.compile.deepcopy": (WRAPPED, "?wrapper ?copied"),
-    "modes.compile.disabled_compiled": (COMPILE, "?disabled"),
-    "modes.compile.disabled_fullgraph": (COMPILE, "?disabled ?fullgraph"),
-    "modes.compile.fullgraph": (COMPILE, "?fullgraph"),
-    "modes.compile.global": (WRAPPED, "?returns_none"),
-    "modes.compile.global_late": (WRAPPED, "?late"),
-    "modes.compile.in_place_late": (("in_place",), "?late"),
-    "modes.compile.instance": (COMPILE, ""),
-    "modes.compile.instance_layer": (COMPILE, "?linear"),
-    "modes.compile.late_layer": (COMPILE, "?late ?linear"),
-    "modes.compile.late_sequential": (WRAPPED, "?late ?sequential"),
-    "modes.compile.pickled": (WRAPPED, "?wrapper ?copied"),
-    "modes.compile.raises": (COMPILE, "raises ?fullgraph"),
-    "modes.compile.repeated": (COMPILE, ""),
-    "modes.compile.repeated_layer": (COMPILE, "?linear"),
-    "modes.compile.state_dict": (WRAPPED, "?wrapper"),
-    "modes.compile.wrapper": (WRAPPED, "?wrapper"),
-    "modes.compile.wrapper_backward": (WRAPPED, "?wrapper"),
-    "modes.compile.wrapper_mixing": (WRAPPED, "?wrapper ?hooked_again"),
-    "modes.errors.compiled_grad": (COMPILE, "?func_grad"),
-}
+
+
+def _rows(table: str) -> Rows:
+    """Return clause -> the modes that it is about, and words besides its APIs; from modes | start | ends | words."""
+    rows = [[each.strip() for each in line.split("|", 3)] for line in table.strip().splitlines()]
+    return {
+        f"{start}.{name}": (GROUPS.get(modes, (modes,)), words)
+        for modes, start, some, words in rows
+        for name in some.split()
+    }
+
+
+#: Clauses that say what a mode does otherwise, where their sentence is so.
+WHERE_SO = _rows("""
+checkpoint | modes.checkpoint | always_call |
+checkpoint | modes.checkpoint | early_layers | ?early
+checkpoint | modes.checkpoint | early_stop | ?last
+checkpoint | modes.checkpoint | kept_for_ever | ?itself
+checkpoint | modes.checkpoint | late | ?between
+checkpoint | modes.checkpoint | segments | ?segments
+reentrant | modes.checkpoint | late_reentrant | ?between
+reentrant | modes.checkpoint | reentrant_no_input | ?inputs_need_no_grad
+reentrant | modes.checkpoint | reentrant_tensor | ?registers_inside
+checkpoints | backward.pairing | stack_checkpoint | ?stack
+checkpoint | saved.off | checkpoint |
+reentrant | several.inside | reentrant_checkpoint | ?parameter
+copy | built.used | deepcopy | ?stored
+copy | handles.copies | pickled | ?lambda
+contexts | modes.autocast | forward full tensor | ?autocast
+contexts | modes.autocast | forward_returns full_pre_returns full_returns pre_double | returns ?autocast
+contexts | saved.context | thread | ?threads
+functional | modes.func | own_parameter | ?parameter
+compile | modes.compile | aot_global aot_legacy aot_saved | ?backend
+compile | modes.compile | aot_inner aot_retain | ?backend ?hook_kept
+compile | modes.compile | aot_unreached | ?backend ?unused
+compile | modes.compile | autograd_legacy autograd_none autograd_undefined | ?compiled_autograd
+compile | modes.compile | disabled_compiled | ?disabled
+compile | modes.compile | disabled_fullgraph | ?disabled ?fullgraph
+compile | modes.compile | fullgraph | ?fullgraph
+compile | modes.compile | instance repeated |
+compile | modes.compile | instance_layer repeated_layer | ?linear
+compile | modes.compile | late_layer | ?late ?linear
+compile | modes.compile | raises | raises ?fullgraph
+wrapped | modes.compile | deepcopy pickled | ?wrapper ?copied
+wrapped | modes.compile | global | ?returns_none
+wrapped | modes.compile | global_late | ?late
+wrapped | modes.compile | late_sequential | ?late ?sequential
+wrapped | modes.compile | state_dict wrapper wrapper_backward | ?wrapper
+wrapped | modes.compile | wrapper_mixing | ?wrapper ?hooked_again
+in_place | modes.compile | in_place_late | ?late
+compile | modes.errors | compiled_grad | ?func_grad
+""")
 #: Those that say that a mode is as eager, where their sentence is not so.
-WHERE_NOT: Rows = {
-    "backward.modes.inference": (("inference",), ""),
-    "modes.compile.autograd_accumulated": (COMPILE, "?compiled_autograd"),
-    "modes.compile.autograd_retain": (COMPILE, "?compiled_autograd"),
-    "modes.compile.counts": (COMPILE, "?counts"),
-    "modes.compile.default_argument": (COMPILE, "?replaced"),
-    "modes.compile.keeps": (COMPILE, "?keeps"),
-    "modes.compile.prepended": (COMPILE, ""),
-    "modes.compile.removed": (COMPILE, "?removed"),
-    "modes.compile.saved_compiling": (COMPILE, ""),
-    "modes.compile.second_hook": (COMPILE, "?late"),
-    "modes.compile.sequential": (COMPILE, ""),
-    "modes.compile.step_hooks": (COMPILE, ""),
-    "modes.compile.thawed": (COMPILE, "?backend"),
-}
+WHERE_NOT = _rows("""
+inference | backward.modes | inference |
+compile | modes.compile | autograd_accumulated autograd_retain | ?compiled_autograd
+compile | modes.compile | counts | ?counts
+compile | modes.compile | default_argument | ?replaced
+compile | modes.compile | keeps | ?keeps
+compile | modes.compile | prepended saved_compiling sequential step_hooks |
+compile | modes.compile | removed | ?removed
+compile | modes.compile | second_hook | ?late
+compile | modes.compile | thawed | ?backend
+""")
 #: Those that are otherwise than eager whichever of their sentences is so.
-EVER: Rows = {
-    "backward.pairing.stack_early_stop": (CHECKPOINT, "?stack"),
-    "modes.checkpoint.error_held": (CHECKPOINT, "?error"),
-    "modes.compile.checkpoint_named_tuple": (COMPILE, ""),
-    "modes.compile.checkpoint_packs": (COMPILE, ""),
-    "modes.compile.global_backward": (WRAPPED, ""),
-    "modes.compile.global_returns": (WRAPPED, "returns"),
+EVER = _rows("""
+checkpoint | backward.pairing | stack_early_stop | ?stack
+checkpoint | modes.checkpoint | error_held | ?error
+compile | modes.compile | checkpoint_named_tuple checkpoint_packs |
+wrapped | modes.compile | global_backward |
+wrapped | modes.compile | global_returns | returns
+""")
+#: What no plan of a mode has: not measured.
+LEFT_OUT: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys((*COMPILE, "dual"), (f"forward_pre|forward|{OF_GRADIENTS} edits",)),
+    **dict.fromkeys(("aot", "inductor"), (f"forward_pre|forward|{OF_GRADIENTS} edits", "forward_pre|forward raises")),
 }
 ANEW, PLAIN = "modes.compile.reset", "modes.compile.in_place_global"
 #: The clause that says what to do about a rule or a clause, to those that it is about.
 REMEDIES = {
     **dict.fromkeys((f"{mode}.{rule}" for mode in COMPILE for rule in ("frame", "everywhere")), ANEW),
     **dict.fromkeys((f"modes.compile.{name}" for name in ("late_layer", "late_sequential")), ANEW),
-    **dict.fromkeys(("compiled.wrapper", "late.wrapper", "modes.compile.global", "modes.compile.global_returns"), PLAIN),
+    **dict.fromkeys(
+        ("compiled.wrapper", "late.wrapper", "modes.compile.global", "modes.compile.global_returns"), PLAIN
+    ),
     **dict.fromkeys(("checkpoint.stops", "modes.checkpoint.early_stop"), "modes.checkpoint.no_early_stop"),
     "modes.compile.aot_inner": "modes.compile.output_hook",
 }

@@ -32,8 +32,8 @@ from reports.usage.lacks import Lacking
 from reports.usage.uses import read_code
 from reports.verbs.verb import add_verb
 
-EPILOG = """exit status: 0 nothing differs that does this or worse, 1 something does, 2 the code cannot be read, 3 of --mode:
-nothing that was measured differs, and some uses were not measured.
+EPILOG = """exit status: 0 nothing differs that does this or worse, 1 something does, 2 the code cannot be read,
+3 with --mode: nothing that was measured differs, and some uses were not measured.
 example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
 
 
@@ -94,7 +94,7 @@ def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...]
 
 
 def _without(answer: Affected, baseline: Path) -> Affected:
-    """Return what a baseline does not hold: by clause, file and API, for lines move; as often, and on these releases."""
+    """Return what a baseline does not hold: by clause, file and API, for lines move; as often, on these releases."""
     try:
         held = parse(read_bytes(baseline), baseline, "")
         known = Counter(key for keys in _said(held) for key in keys)
