@@ -113,7 +113,7 @@ def _with(use: Use, paired: bool) -> Use:
     """Return a use with what is seen of it that matters to modes alone."""
     more = {"?parameter": True} if use.seen.get("inner") is False else {}
     more |= {"?returns_none": not use.seen["returns"]} if "returns" in use.seen else {}
-    more |= {"?prepended": "prepend" in use.options} if not use.unsure else {}
+    more |= {"?prepended": False} if not use.unsure and "prepend" not in use.options else {}
     more |= {"?pair": False} if "always_call" in use.options else {"?pair": True} if paired else {}
     return replace(use, seen={**use.seen, **more})
 

@@ -195,6 +195,14 @@ def test_what_no_plan_of_a_mode_has_is_not_measured(code, capsys) -> None:
     assert [ask(code, capsys, mode, raises)[0] for mode in ("compiled", "aot")] == [0, 3]
 
 
+def test_an_option_alone_does_not_say_that_there_is_another_hook(code, capsys) -> None:
+    prepended, name = "m.register_forward_hook(f, prepend=True)", "modes.compile.prepended"
+    found = plain(code, capsys, "compiled", prepended, "--from", "2.7")
+    assert (name in names(found), name in names(found, "unsure")) == (False, True)
+    found = plain(code, capsys, "compiled", "m.register_forward_hook(f)", "--from", "2.7")
+    assert name not in {**names(found), **names(found, "unsure")}
+
+
 def test_a_release_on_which_a_statement_is_not_so_is_left_out(code, capsys) -> None:
     """Torch 2.5 notices late hooks, and before 2.3 torch.compile turned step hooks off."""
     late = plain(code, capsys, "late", "m.register_forward_hook(f)", "--from", "2.4", "--to", "2.6")["findings"]
