@@ -54,11 +54,10 @@ def affects_in_mode(
     if not measured:
         known_on = ", ".join(column.label for column in atlas.measured_in(mode, atlas.columns))
         raise BadInput("--mode", mode, "was measured on none of these releases", f"it was on {known_on}")
-    found: dict[Met, list[Use]] = {}
+    found: dict[tuple[Met, str], list[Use]] = {}
     unmeasured: dict[tuple[str, str], list[Use]] = {}
     alike: dict[Any, list[Met]] = {}
     undeclared = _undeclared(atlas, measured, mode)
-    paired = {use.file for use in code.uses if "forward_pre" in use.kinds}
     answers = {
         (use.api, column): in_mode(atlas, column, use.api, mode).answer for use in code.uses for column in measured
     }
@@ -69,18 +68,21 @@ def affects_in_mode(
             for column in measured
             if not code.guards.shut(use.guards, column.version) and table.has(name, "", column.version) is not False
         ]
-        shown = _with(use, use.file in paired)
+        shown = _with(use)
         key = (use.api, use.options, use.unsure, (*sorted(shown.seen.items()),), (*on,))
         if key not in alike:
             alike[key] = [*_met(atlas, on, shown, mode, undeclared)]
         for one in alike[key]:
             if not code.accepts(use, one[0]):
-                found.setdefault(one, []).append(use)
+                found.setdefault((one, _instead(atlas, one[0], use)), []).append(use)
         left_out = any(concerned(words, use) == () for words in LEFT_OUT.get(mode, ()))
         unknown = [column for column in on if left_out or answers[use.api, column] not in (SAME, OTHER)]
         if unknown and not code.accepts(use):
             unmeasured.setdefault((use.api, _named(measured, unknown)), []).append(use)
-    findings = [_finding(atlas, mode, one, uses) for one, uses in found.items()]
+    findings = [
+        Finding(name, says, where, tuple(uses), instead, left, mode=mode)
+        for ((name, says, where, left), instead), uses in found.items()
+    ]
     findings.sort(key=lambda one: (one.rank, one.clause, one.uses))
     sure, unsure = (tuple(one for one in findings if bool(one.open) is hangs) for hangs in (False, True))
     missed = tuple(Unmeasured(api, where, tuple(uses)) for (api, where), uses in sorted(unmeasured.items()))
@@ -109,12 +111,12 @@ def _named(columns: Iterable[Column], some: list[Column]) -> str:
     return " and ".join(from_to(run[0].label, run[-1].label) for inside, run in runs if inside)
 
 
-def _with(use: Use, paired: bool) -> Use:
+def _with(use: Use) -> Use:
     """Return a use with what is seen of it that matters to modes alone."""
     more = {"?parameter": True} if use.seen.get("inner") is False else {}
     more |= {"?returns_none": not use.seen["returns"]} if "returns" in use.seen else {}
     more |= {"?prepended": False} if not use.unsure and "prepend" not in use.options else {}
-    more |= {"?pair": False} if "always_call" in use.options else {"?pair": True} if paired else {}
+    more |= {"?pair": False} if "always_call" in use.options else {}
     return replace(use, seen={**use.seen, **more})
 
 
@@ -199,14 +201,12 @@ def _spans(columns: Sequence[Column], on: Sequence[Column], says: str) -> tuple[
     return tuple(AffectedSpan(run[0].label, run[-1].label, said) for there, run in runs if there)
 
 
-def _finding(atlas: Atlas, mode: str, met: Met, uses: list[Use]) -> Finding:
-    """Return a finding, with what a clause says to do instead to all of these uses."""
-    name, says, where, left = met
+def _instead(atlas: Atlas, name: str, use: Use) -> str:
+    """Return what a clause says to do instead, to a use that it is about."""
     clause, remedy = atlas.clauses.get(name), atlas.clauses.get(REMEDIES.get(name, ""))
-    instead = clause.instead if clause else ""
-    if remedy and not instead and {use.api for use in uses} <= {*remedy.about}:
-        instead = f"{remedy.says} ({remedy.id})"
-    return Finding(name, says, where, tuple(uses), instead, left, mode=mode)
+    if clause and clause.instead:
+        return clause.instead
+    return f"{remedy.says} ({remedy.id})" if remedy and use.api in remedy.about else ""
 
 
 def _counts(atlas: Atlas, columns: tuple[Column, ...], mode: str) -> Counts:

@@ -147,9 +147,19 @@ def test_a_push_without_its_pop(code, capsys) -> None:
     assert names(found) == {"checkpoint.again": [1, 2], "checkpoint.stops": [2]}
     (stops,) = (one for one in found["findings"] if one["clause"] == "checkpoint.stops")
     assert stops["instead"].startswith("In set_checkpoint_early_stop(False) all forward (pre-)hooks of")
+    both = plain(code, capsys, "checkpoint", PAIR + GLOBAL)[
+        "findings"
+    ]  # what helps is said where the clause is about it
+    assert [bool(one["instead"]) for one in both if one["clause"] == "checkpoint.stops"] == [True, False]
     alone = plain(code, capsys, "checkpoint", "m.register_forward_hook(f)")
     assert "checkpoint.stops" in names(alone, "unsure")
     assert "checkpoint.stops" not in names(alone)
+    apart = "class A:\n def f(s): s.register_forward_pre_hook(g)\nclass B:\n def f(s): s.register_forward_hook(g)\n"
+    assert "checkpoint.stops" not in names(plain(code, capsys, "checkpoint", apart))
+    together = apart.replace("class B:\n", "").replace(
+        " def f(s): s.register_forward_h", " def g(s): s.register_forward_h"
+    )
+    assert names(plain(code, capsys, "checkpoint", together))["checkpoint.stops"] == [3]
     always = PAIR.replace("(pop)", "(pop, always_call=True)")
     found = plain(code, capsys, "checkpoint", always)
     assert "checkpoint.stops" not in {**names(found), **names(found, "unsure")}
