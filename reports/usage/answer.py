@@ -85,8 +85,8 @@ def _count(answer: Affected) -> list[str]:
     if answer.mode and not answer.listed:
         cases = Counter(replace(one, open=one.open[:1]).condition for one in answer.unsure).most_common()
         lines += [f"  where {case}: {number}" for case, number in cases[:MOST_PLACES]]
-        more = forms.counted(len(cases) - MOST_PLACES, "other thing is", "other things are")
-        lines += [f"  and where {more} so"] * (len(cases) > MOST_PLACES)
+        others = forms.counted(len(cases) - MOST_PLACES, "other thing is", "other things are")
+        lines += [f"  and where {others} so"] * (len(cases) > MOST_PLACES)
     return lines
 
 

@@ -110,9 +110,8 @@ def _rows(table: str) -> Rows:
 
 #: Clauses that say what a mode does otherwise, where their sentence is so.
 WHERE_SO = _rows("""
-checkpoint | modes.checkpoint | always_call |
+checkpoint | modes.checkpoint | always_call early_stop | ?last
 checkpoint | modes.checkpoint | early_layers | ?early
-checkpoint | modes.checkpoint | early_stop | ?last
 checkpoint | modes.checkpoint | kept_for_ever | ?itself
 checkpoint | modes.checkpoint | late | ?between
 checkpoint | modes.checkpoint | segments | ?segments
