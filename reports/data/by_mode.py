@@ -46,10 +46,21 @@ CALLS = {
     "functional": "functional_call(net, {name: p * 2 for name, p in net.named_parameters()}, args)",
     "dual": "under forward_ad.dual_level(), with make_dual(x, tangent) as inputs",
     "compiled": 'torch.compile(net, backend="eager")',
-    "late": "the same, with hooks that come after its first call",
+    "late": 'torch.compile(net, backend="eager"), with hooks that come after its first call',
     "in_place": 'net.compile(backend="eager")',
     "aot": 'torch.compile(net, backend="aot_eager")',
     "inductor": "torch.compile(net), as it is by default",
+}
+
+#: What all plans of a mode have in common besides: of other programs nothing was measured.
+_FIRST, _PURE = "hooks are registered before the first call", "no hook changes something in place"
+ASSUMED = {
+    **dict.fromkeys(("compiled", "in_place"), f"{_FIRST}; {_PURE}"),
+    **dict.fromkeys(("aot", "inductor"), f"{_FIRST}; {_PURE}; full backward hooks are on the network itself"),
+    "late": _PURE,
+    **dict.fromkeys(("checkpoint", "reentrant"), "the network is called through it as a whole"),
+    "parallel": "it has one replica, on the CPU: what several on GPUs do was not measured",
+    "dual": f"{_PURE}; one backward pass",
 }
 
 

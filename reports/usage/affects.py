@@ -16,6 +16,7 @@ from reports.data.clause import Clause
 from reports.data.neighbours import from_to, neighbours
 from reports.data.statements import Statement, effect_between, kind_of_change, statement
 from reports.usage.lacks import Lacking
+from reports.usage.stated import CASES
 from reports.usage.uses import Code, Use
 
 #: Of an API that a release lacks: it comes before the name of the API, where other findings name a clause.
@@ -76,7 +77,8 @@ class Finding:
     @property
     def condition(self) -> str:
         """What it hangs on, in words."""
-        return " and ".join(UNSEEN[word[1:]] if word[0] == "?" else SEEN[word] for word in self.open)
+        unseen = {**UNSEEN, **CASES}
+        return " and ".join(unseen[word[1:]] if word[0] == "?" else SEEN[word] for word in self.open)
 
 
 @dataclass
@@ -106,8 +108,17 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Unmeasured:
+    """An API of which nothing was measured in a mode on these releases, and its uses."""
+
+    api: str
+    on: str
+    uses: tuple[Use, ...]
+
+
+@dataclass(frozen=True)
 class Affected:
-    """The answer."""
+    """The answer; that of a mode says what was assumed of it, and what of the code was not measured."""
 
     path: str
     columns: tuple[Column, ...]
@@ -117,6 +128,9 @@ class Affected:
     findings: tuple[Finding, ...]
     unsure: tuple[Finding, ...]
     listed: bool = False  # what is unsure is listed, and not only counted
+    mode: str = ""
+    assumed: tuple[str, ...] = ()
+    unmeasured: tuple[Unmeasured, ...] = ()
 
 
 def spans(clause: Clause, cells: Sequence[tuple[Column, Cell]]) -> tuple[AffectedSpan, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -74,15 +75,38 @@ def _count(answer: Affected) -> list[str]:
     number = forms.counted(len(answer.findings), "difference concerns it", "differences concern it")
     worst = EFFECTS[min((one.rank for one in answer.findings), default=0)]
     parts = "".join(f"; {words}: {len(some)}" for words, some in _by_when(answer.findings))
-    lines = [f"{number}, worst: {worst}{parts}" if answer.findings else "nothing that it uses differs"]
+    missed = sum(len(one.uses) for one in answer.unmeasured)
+    nothing = "nothing that it uses" + " and was measured" * bool(missed) + " differs"
+    nothing += f" in {answer.mode}, as assumed above" if answer.mode else ""
+    lines = [f"{number}, worst: {worst}{parts}" if answer.findings else nothing]
+    lines += [forms.counted(missed, "use is", "uses are") + f" not measured in {answer.mode}"] * bool(missed)
     more = len({one.clause for one in answer.unsure})
     how = "" if answer.listed else " (--unsure lists them)"
-    return lines + [f"{more} more may concern it, by what code does not show{how}"] * bool(more)
+    lines += [f"{more} more may concern it, by what code does not show{how}"] * bool(more)
+    if answer.mode and not answer.listed:
+        cases = Counter(replace(one, open=one.open[:1]).condition for one in answer.unsure).most_common()
+        lines += [f"  where {case}: {number}" for case, number in cases[:MOST_PLACES]]
+        others = forms.counted(len(cases) - MOST_PLACES, "other thing is", "other things are")
+        lines += [f"  and where {others} so"] * (len(cases) > MOST_PLACES)
+    return lines
+
+
+def _said(answer: Affected) -> list[str]:
+    """Return of a mode what was assumed, and the last lines."""
+    return [*answer.assumed, *_count(answer)] if answer.mode else []
+
+
+def _not_measured(answer: Affected) -> Iterator[tuple[str, Use]]:
+    """Yield what was not measured at each place."""
+    for one in answer.unmeasured:
+        for use in one.uses:
+            place = f"{_place(use)}: " * bool(use.cell)
+            yield f"{place}{one.api} is not measured in {answer.mode} on torch {one.on}", use
 
 
 def as_text(answer: Affected) -> str:
     """Return the answer for a terminal."""
-    lines = [_summary(answer)]
+    lines = [_summary(answer), *answer.assumed]
     for when, findings in _by_when(answer.findings):
         lines += ["", f"{when} ({len(findings)})"]
         for uses in dict.fromkeys(one.uses for one in findings):
@@ -91,6 +115,9 @@ def as_text(answer: Affected) -> str:
                 first, *rest = one.words
                 lines += [f"  {first}  [{one.clause}]", *(f"    {each}" for each in rest)]
                 lines += [f"    instead: {one.instead}"] if one.instead else []
+    if answer.unmeasured:
+        lines += ["", f"not measured in {answer.mode} ({len(answer.unmeasured)})", ""]
+        lines += [f"{heading(one.uses)}, on torch {one.on}" for one in answer.unmeasured]
     lines += ["", *_count(answer)]
     for when, findings in _by_when(answer.unsure if answer.listed else ()):
         lines += ["", f"by what code does not show, {when} ({len(findings)})"]
@@ -122,17 +149,21 @@ def as_json(answer: Affected) -> str:
         for some in (answer.findings, answer.unsure)
     )
     labels = [column.label for column in answer.columns]
+    missed = [{"api": one.api, "on": one.on, "uses": plain(one.uses)} for one in answer.unmeasured]
+    mode = {"mode": answer.mode, "assumed": [*answer.assumed], "unmeasured": missed} if answer.mode else {}
     return forms.as_json(
         {"format": ANSWERS_FORMAT, "path": answer.path, "releases": labels, "why": answer.why}
         | asdict(answer.counts)
         | {"files": code.sources.files}
         | {"skipped": code.sources.skipped, "uses": plain(code.uses), "findings": findings, "unsure": unsure}
+        | mode
     )
 
 
 def as_markdown(answer: Affected) -> str:
     """Return the answer for an issue."""
-    lines = [f"**{forms.escaped(_summary(answer))}**", "", *map(forms.escaped, _count(answer))]
+    lines = [f"**{forms.escaped(_summary(answer))}**", ""]
+    lines += [f"* {forms.escaped(each)}" for each in (*answer.assumed, *_count(answer))]
     for more, found in (("instead", answer.findings), ("if", answer.unsure if answer.listed else ())):
         lines += (
             ["", f"| at | effect | when | what differs | {more} | clause |", "|---|---|---|---|---|---|"]
@@ -148,6 +179,10 @@ def as_markdown(answer: Affected) -> str:
                 one.condition or one.instead,
             )
             lines.append(f"| {' | '.join(map(forms.escaped, words))} | `{one.clause}` |")
+    if answer.unmeasured:
+        lines += ["", f"| not measured in {answer.mode} | at | torch |", "|---|---|---|"]
+        rows = ((f"`{one.api}`", forms.escaped(_places(one.uses)), one.on) for one in answer.unmeasured)
+        lines += [f"| {' | '.join(row)} |" for row in rows]
     left_out = [f"* left out: {forms.escaped(each)}" for each in answer.code.sources.skipped]
     return "\n".join([*lines, *[""] * bool(left_out), *left_out]) + "\n"
 
@@ -171,17 +206,26 @@ def _each(answer: Affected) -> Iterator[tuple[Finding, str, str, Use]]:
             )
 
 
+def _located(use: Use) -> list[dict[str, Any]]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(use.file), "uriBaseId": "SRCROOT"}}
+    if not use.cell:  # the file of a notebook has other lines than its cells
+        place["region"] = {"startLine": use.line, "startColumn": use.column + 1}
+    return [{"physicalLocation": place}]
+
+
 def as_sarif(answer: Affected) -> str:
     """Return the answer as SARIF 2.1.0."""
     rules = {one.clause: {"id": one.clause, "shortDescription": {"text": one.says}} for one, *_ in _each(answer)}
     results = []
     for one, level, text, use in _each(answer):
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(use.file), "uriBaseId": "SRCROOT"}}
-        if not use.cell:  # the file of a notebook has other lines than its cells
-            place["region"] = {"startLine": use.line, "startColumn": use.column + 1}
         rule = {"ruleId": one.clause, "ruleIndex": [*rules].index(one.clause), "level": level}
-        results.append(rule | {"message": {"text": text}, "locations": [{"physicalLocation": place}]})
+        results.append(rule | {"message": {"text": text}, "locations": _located(use)})
     notes = [{"level": "warning", "message": {"text": f"left out: {each}"}} for each in answer.code.sources.skipped]
+    notes += [{"level": "note", "message": {"text": each}} for each in _said(answer)]
+    notes += [
+        {"level": "warning", "message": {"text": text}, "locations": _located(use)}
+        for text, use in _not_measured(answer)
+    ]
     run = {
         "tool": {"driver": {"name": "hook-conformance", "rules": [*rules.values()]}},
         "originalUriBaseIds": {"SRCROOT": {"uri": answer.code.root.as_uri().rstrip("/") + "/"}},
@@ -194,9 +238,12 @@ def as_sarif(answer: Affected) -> str:
 
 def as_github(answer: Affected) -> str:
     """Return the answer as annotations of a workflow."""
+    every = [(level, one.clause, text, use) for one, level, text, use in _each(answer)]
+    every += [("warning", "not measured", text, use) for text, use in _not_measured(answer)]
     lines = []
-    for one, level, text, use in _each(answer):
-        lines.append(annotation(ANNOTATIONS[level], use, one.clause, text))
+    for level, title, text, use in every:
+        lines.append(annotation(ANNOTATIONS[level], use, title, text))
+    lines += [f"::notice::{_escaped(each)}\n" for each in _said(answer)]
     lines += [f"::warning::{_escaped(f'left out: {each}')}\n" for each in answer.code.sources.skipped]
     return "".join(lines)
 

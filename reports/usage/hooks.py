@@ -24,6 +24,7 @@ OPTIMIZER = re.compile(r"(?i:(^|_)(optim|optimizer|opt)s?(_?\d+)?$|^(\w*Optimize
 #: Methods that return nothing, by the habits of Python, and those that change what they are called on.
 NOTHING = {"append", "extend", "update", "add", "insert", "clear", "print", "remove", "setdefault_", "__setitem__"}
 DEPTH = 5
+PRE = ("register_forward_pre_hook", "register_module_forward_pre_hook")
 #: What registers a hook on everything there is.
 EVERYWHERE = frozenset(kind.everywhere for kind in KINDS.values() if kind.everywhere)
 
@@ -71,9 +72,18 @@ def seen(use: Sight) -> dict[str, bool]:
         words["?alone"] = True
     if name == "register_hook" and use.owned.shows(file, owner, lambda node: _is_parameter(node, use)):
         words["inner"] = False
+    if "forward_hook" in name and _has_pre_hook(use):
+        words["?pair"] = True
     if use.owned.shows(file, owner, lambda node: _is_part(node, use)):
         words["encoder_part"] = True
     return words | _hook(use)
+
+
+def _has_pre_hook(use: Sight) -> bool:
+    """Say whether the class around, or the function where there is none, registers forward pre-hooks, too."""
+    around = use.file.around(use.node, ast.ClassDef) or use.file.around(use.node, *FUNCTIONS)
+    inside = ast.walk(around) if around else use.file.nodes
+    return any(last(each) in PRE for each in inside if isinstance(each, (ast.Name, ast.Attribute)))
 
 
 def of_optimizer(owner: ast.expr, use: Sight) -> bool:

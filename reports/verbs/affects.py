@@ -2,8 +2,9 @@
 
 The code is parsed, never run. Without --from and --to the releases are those that the project's own metadata admit, and
 every release between counts. Printed is what the code alone decides; what it does not show is counted, and listed by
---unsure. A comment `# hook-conformance: NAME` on a line of the call accepts what is printed as [NAME] there, and
-`# hook-conformance: all` accepts all. Files are named from the root of the git repository, where there is one.
+--unsure. With --mode it is said what was assumed of the mode, and what of the code was not measured in it. A comment
+`# hook-conformance: NAME` on a line of the call accepts what is printed as [NAME] there, and `# hook-conformance: all`
+accepts all. Files are named from the root of the git repository, where there is one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from reports.usage.lacks import Lacking
 from reports.usage.uses import read_code
 from reports.verbs.verb import add_verb
 
-EPILOG = """exit status: 0 nothing differs that does this or worse, 1 something does, 2 the code cannot be read.
+EPILOG = """exit status: 0 nothing differs that does this or worse, 1 something does, 2 the code cannot be read,
+3 with --mode: nothing that was measured differs, and some uses were not measured.
 example: python -m reports affects src/mylib --from 1.13 --to 2.15"""
 
 
@@ -41,7 +43,7 @@ def add_parser(sub: Any) -> None:
     parser = add_verb(sub, "affects", run, says, EPILOG, __doc__)
     parser.add_argument("path", type=Path, metavar="PATH", help="a Python file, a notebook, or a folder of them")
     add_range(parser)
-    says = "what is otherwise in this mode of execution than in eager, once a file and API, in place of releases"
+    says = "what is otherwise in this mode of execution than in eager, in place of releases"
     parser.add_argument("--mode", metavar="MODE", help=says)
     least = "only what does this or worse (default: none, all)"
     parser.add_argument("--min-effect", choices=EFFECTS, default="none", help=least)
@@ -65,16 +67,16 @@ def run(args: argparse.Namespace) -> int:
     if mode == atlas.modes[0]:
         answer = affects(atlas, columns, code, table, str(args.path), why)
     else:
-        answer = affects_in_mode(atlas, columns, code, mode, str(args.path), why)
+        answer = affects_in_mode(atlas, columns, code, table, mode, str(args.path), why)
     least = EFFECTS.index(args.min_effect)
     found, unsure = (tuple(one for one in some if one.rank <= least) for some in (answer.findings, answer.unsure))
     answer = replace(answer, findings=found, unsure=unsure, listed=args.unsure)
     if args.write_baseline:
         write_atomic(args.write_baseline, as_json(answer))
     if args.baseline:
-        answer = replace(answer, findings=tuple(_new(answer, args.baseline)))
+        answer = _without(answer, args.baseline)
     forms.show(answer, FORMS, args.format)
-    return 1 if answer.findings else 0
+    return 1 if answer.findings else 3 if answer.unmeasured else 0
 
 
 def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...], str, list[str]]:
@@ -91,12 +93,21 @@ def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...]
     return columns, f"as {bounds} admits", unread
 
 
-def _new(answer: Affected, baseline: Path) -> Iterator[Finding]:
-    """Yield what a baseline does not hold: by clause, file and API, for lines move; as often, and on these releases."""
+def _without(answer: Affected, baseline: Path) -> Affected:
+    """Return what a baseline does not hold: by clause, file and API, for lines move; as often, on these releases."""
     try:
-        known = Counter(key for keys in _said(parse(read_bytes(baseline), baseline, "")) for key in keys)
+        held = parse(read_bytes(baseline), baseline, "")
+        known = Counter(key for keys in _said(held) for key in keys)
+        missed = {(one["api"], one["on"], use["file"]) for one in held.get("unmeasured", ()) for use in one["uses"]}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadInput(baseline, "", "is no answer of affects", "write one with --write-baseline") from None
+    new = ((one, [use for use in one.uses if (one.api, one.on, use.file) not in missed]) for one in answer.unmeasured)
+    unmeasured = tuple(replace(one, uses=tuple(uses)) for one, uses in new if uses)
+    return replace(answer, findings=tuple(_new(answer, known)), unmeasured=unmeasured)
+
+
+def _new(answer: Affected, known: Counter[tuple[str, ...]]) -> Iterator[Finding]:
+    """Yield findings with the uses that are not known."""
     said = _said(json.loads(as_json(answer)))
     for one in answer.findings:
         uses = []

@@ -325,27 +325,6 @@ def test_a_question_that_cannot_be_answered(code, capsys, path, arguments, said)
     assert said in err
 
 
-def test_what_a_mode_does_otherwise_is_said_once_a_file(code, capsys):
-    hooks = "m.register_forward_hook(f)\nregister_module_forward_hook(f)\nregister_module_forward_hook(g)\n"
-    source = "from torch.nn.modules.module import register_module_forward_hook\n" + hooks
-    newest = ("--from", "2.15", "--mode")
-    found = plain(code, capsys, *newest, "parallel", source=source)["findings"]
-    (only,) = found
-    assert (only["clause"], only["when"], only["effect"]) == ("parallel.wrapper", "mode", "silent")
-    assert [(use["line"], use["api"]) for use in only["uses"]] == [(3, "register_module_forward_hook")]
-    assert "otherwise than in eager (1)" in ask(code, capsys, *newest, "parallel", source=source)[1]
-    assert ask(code, capsys, *newest, "parallel", source="m.register_forward_hook(f)")[0] == 0
-    accepted = source.replace("forward_hook(f)\n", "forward_hook(f)  # hook-conformance: parallel.wrapper\n")
-    assert ask(code, capsys, *newest, "parallel", source=accepted)[0] == 0
-
-
-def test_hooks_that_a_mode_never_met_are_named(code, capsys):
-    source = "from torch.nn.modules.module import register_module_forward_hook\nregister_module_forward_hook(f)\n"
-    for mode, words in (("aot", " (not measured there: register_module_forward_hook)"), ("checkpoint", "")):
-        out = ask(code, capsys, "--from", "2.15", "--mode", mode, source=source)[1]
-        assert f"{mode} next to eager{words}; " in out
-
-
 def test_the_releases_are_those_on_which_a_mode_was_measured(code, capsys):
     found = plain(code, capsys, "--mode", "checkpoint", source="m.register_forward_pre_hook(f)")
     assert found["releases"][0] == "2.1"
