@@ -214,8 +214,8 @@ def test_segments(subject: Subject, layers: int, segments: int, reentrant: bool)
 
 @clause(
     "modes.checkpoint.autocast",
-    says="checkpoint() recomputes in the autocast that its forward call had: forward hooks see the same dtypes then.",
-    where=("autocast('cpu')", "no hook returns something"),
+    says="checkpoint() recomputes in the autocast of its forward call: forward hooks that run see the same dtypes.",
+    where=("autocast('cpu') of one dtype", "no context_fn"),
     source='docs: torch.utils.checkpoint.checkpoint "the checkpointed segment"',
     asked="gradient checkpointing autocast recomputation dtype hook bfloat16 enabled False backward inside autocast",
     needs=(FORMS, "torch.autocast"),
@@ -245,10 +245,10 @@ def test_autocast(subject: Subject, on: bool, backward_on: bool, hooks: int, ree
 
 @clause(
     "modes.checkpoint.tied",
-    says="In a checkpoint of functional_call pre-hooks find a tied weight, given by one name, in the recomputation, too.",
-    where="in both layers that share it",
+    says="In a checkpoint of functional_call forward pre-hooks that rerun find a tied weight, given by one name.",
+    where=("tie_weights on", "in both layers", "it is no input"),
     source=('docs: torch.func.functional_call "tie_weights"', "measured"),
-    asked="functional_call tied weights checkpoint recomputation which weight hook sees tie_weights activation checkpointing",
+    asked="functional_call tied weights checkpoint recomputation which weight hook sees tie_weights",
     needs=(CALL, FORMS),
     about="register_forward_pre_hook",
     value="given",
