@@ -216,7 +216,7 @@ def test_segments(subject: Subject, layers: int, segments: int, reentrant: bool)
     "modes.checkpoint.autocast",
     says="checkpoint() recomputes in the autocast of its forward call: forward hooks that run see the same dtypes.",
     where=("autocast('cpu') of one dtype", "no context_fn"),
-    source='docs: torch.utils.checkpoint.checkpoint "the checkpointed segment"',
+    source="measured",
     asked="gradient checkpointing autocast recomputation dtype hook bfloat16 enabled False backward inside autocast",
     needs=(FORMS, "torch.autocast"),
     about="register_forward_hook",
