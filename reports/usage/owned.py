@@ -76,6 +76,9 @@ class File:
                 self.calls.setdefault(spelled(node.func), []).append(node)
             case ast.ClassDef():
                 self.classes[node] = set()
+            case ast.AnnAssign(target=ast.Name(id=name), value=None):
+                if isinstance(around := self.within[node], ast.ClassDef):
+                    self.classes[around].add(f"self.{name}")  # what it sets, somewhere
             case ast.Global() | ast.Nonlocal():
                 scope = self.within[node]
                 there = self.tree if isinstance(node, ast.Global) else self.within[scope]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -125,9 +127,22 @@ class Owned:
         return found
 
     def method(self, file: File, inside: ast.AST | None, name: str, *, above: bool = False) -> bool:
-        """Say whether a class, or one that it is derived from, has such a method; above: only the latter."""
+        """Say whether a class, or one that it is derived from, has such a method; above: only the latter.
+
+        An attribute that it sets on self is its own where it is no module: a module sets torch's.
+        """
         classes = self.above(file, inside) if isinstance(inside, ast.ClassDef) else []
-        return any(name in there.classes[node] and not (above and node is inside) for there, node in classes)
+        if any(name in there.classes[node] and not (above and node is inside) for there, node in classes):
+            return True
+        sets = not above and any(f"self.{name}" in there.classes[node] for there, node in classes)
+        return sets and all(self._known(there, base) for there, node in classes for base in node.bases)
+
+    def _known(self, file: File, base: ast.expr) -> bool:
+        """Say whether a base is a class of these files or of Python: then it is no module and no tensor."""
+        name = spelled(base)
+        root = name.partition(".")[0]
+        of = file.imports.get(root, "").partition(".")[0]
+        return bool(self.named(file, name)) or of in sys.stdlib_module_names or (not of and hasattr(builtins, name))
 
     def bases(self, file: File, name: str) -> Iterator[tuple[File, str]]:
         """Yield a class by its name and all that it is derived from, those of other libraries too."""
