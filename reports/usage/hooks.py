@@ -15,6 +15,7 @@ from reports.usage.project import Owned
 #: Parts of torch's encoder layer, and how modules are found that are somewhere in another.
 PARTS = {"self_attn", "linear1", "linear2", "norm1", "norm2", "dropout", "dropout1", "dropout2"}
 WALKS = {"modules", "named_modules", "get_submodule"}
+CHILDREN = {"children", "named_children", "_modules"}
 TENSORS = re.compile(r"(^|_)(tensor|param|parameter|p|t|grad|x|y|weight|var|variable|leaf|output|outputs)s?\d*$")
 #: What gives parameters, and the names that parameters of torch's own modules have.
 PARAMETERS = {"parameters", "named_parameters", "Parameter", "get_parameter"}
@@ -100,7 +101,30 @@ def _is_first(owner: ast.AST, use: Sight) -> bool:
     loops = [one for _, one in use.owned.values(use.file, owner) if isinstance(one.node, LOOPS) and one.value]
     found = {last(each) for one in loops if one.value for each in ast.walk(one.value)} & {"modules", "named_modules"}
     names = {spelled(one.node.target) for one in loops if isinstance(one.node, LOOPS)} | {last(owner)}
+    if not found and (function := use.file.around(use.node, *FUNCTIONS, ast.Lambda)):
+        names |= {each.arg for each in arguments(function)} - {"self", "cls"}
+        found = {"apply"} if last(owner) in names and _is_walked(owner, function, use.file) else found
     return bool(found) and not any(names & {spelled(each) for each in ast.walk(one.test)} for one in use.guards)
+
+
+def _is_walked(owner: ast.expr, function: ast.AST, file: File) -> bool:
+    """Say whether a function gets all modules of a model: it is given to apply(), or calls itself for the children."""
+    name = getattr(function, "name", None)
+    own = [each for start in ("", "self.", "cls.") for each in file.calls.get(f"{start}{name}", ()) if name]
+    inside = [each for each in own if function in file.chain(each)]
+    given = [arg for each in inside for arg in (*each.args, *(one.value for one in each.keywords))]
+
+    def is_child(node: ast.AST) -> bool:
+        loops = (one.value for one in file.values(node) if isinstance(one.node, LOOPS) and one.value)
+        return any(last(each) in CHILDREN for loop in loops for each in ast.walk(loop))
+
+    handed = any(one.value in arguments(function) for one in file.values(owner))
+    if any(is_child(each) for each in given) and (handed or is_child(owner)):
+        return True
+    applied = (
+        each.args[0] for some in file.calls.values() for each in some if last(each.func) == "apply" and each.args
+    )
+    return handed and any(each is function or (name and last(each) == name) for each in applied)
 
 
 def _hook(use: Sight) -> dict[str, bool]:
