@@ -103,7 +103,7 @@ class Owned:
 
     def words(self, file: File, node: ast.AST | None, depth: int = 0) -> list[str]:
         """Return the strings that an expression may be: a constant, a name bound to some, or pieces put together."""
-        parts = _given(file, node) if isinstance(node, ast.arg) else PARTS.get(type(node), lambda node: ())(node)
+        parts = given_to(file, node) if isinstance(node, ast.arg) else PARTS.get(type(node), lambda node: ())(node)
         several: Iterable[tuple[File, ast.AST | None]] = [(file, each) for each in parts]
         match node:
             case ast.Constant(value=str(text)):
@@ -185,7 +185,7 @@ class Owned:
         return len(variable) > 3 and any(method in file.classes[node] for some in after for file, node in some)
 
 
-def _given(file: File, node: ast.arg) -> list[ast.AST]:
+def given_to(file: File, node: ast.arg) -> list[ast.AST]:
     """Return what a parameter is given where this file calls its function, or what a Literal says that it may be."""
     function = file.parents[file.parents[node]]
     names = [each.arg for each in arguments(function) if each.arg not in ("self", "cls")]

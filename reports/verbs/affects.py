@@ -22,7 +22,7 @@ from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.names import add_range, add_sources, between, mode_named, read_atlas
 from reports.data.strict import BadInput, one_line, parse, read_bytes, write_atomic
-from reports.usage.affects import Affected, Finding, affects
+from reports.usage.affects import Affected, Finding, affects, unread_options
 from reports.usage.answer import FORMS, as_json
 from reports.usage.bounds import read_bounds
 from reports.usage.files import repository
@@ -59,9 +59,10 @@ def run(args: argparse.Namespace) -> int:
     table = Lacking(atlas)
     code = read_code(args.path, table.has, repository(args.path))
     code.sources.skipped[:0] = unread
+    mode = mode_named(atlas, args.mode)
+    code.sources.skipped += unread_options(columns, code, table) if mode == atlas.modes[0] else []
     for fault in code.sources.skipped:
         print(one_line(f"left out: {fault}"), file=sys.stderr)
-    mode = mode_named(atlas, args.mode)
     if mode == atlas.modes[0]:
         answer = affects(atlas, columns, code, table, str(args.path), why)
     else:

@@ -230,6 +230,23 @@ def test_a_notebook_is_read(code, capsys):
         assert ask(code, capsys, "--from", "2.0", source=bad, name="a.ipynb")[2].startswith("left out: a.ipynb: is no")
 
 
+def test_options_that_cannot_be_read_are_named(code, capsys):
+    source = "def g(m, kw):\n    m.register_forward_hook(f, **kw)\n    m.register_state_dict_pre_hook(f, **kw)\n"
+    found = plain(code, capsys, "--from", "2.0", source=source)
+    assert found["uses"][0]["unsure"]
+    assert found["skipped"] == [
+        "them.py:2: the options that register_forward_hook is given cannot be read; not every release has always_call="
+    ]
+    assert ask(code, capsys, "--from", "2.0")[2] == ""
+    status, _, err = ask(code, capsys, "--from", "2.0", source=source)
+    assert (status, err) == (0, f"left out: {found['skipped'][0]}\n")
+    accepted = source.replace("kw)\n", "kw)  # hook-conformance: missing.register_forward_hook\n")
+    for text, first in ((source, "2.1"), (accepted, "2.0")):
+        assert ask(code, capsys, "--from", first, source=text)[2] == ""
+    own = "class A(B):\n  def register_forward_hook(self, f, **kw):\n    super().register_forward_hook(f, **kw)\n"
+    assert ask(code, capsys, "--from", "1.13", source=own)[2] == ""
+
+
 def test_the_code_is_never_run(code, capsys):
     proof = code / "proof"
     assert ask(code, capsys, "--from", "2.0", source=f"open({str(proof)!r}, 'w')\n{LEGACY}")[0] == 1
