@@ -74,7 +74,37 @@ def seen(use: Sight) -> dict[str, bool]:
         words["inner"] = False
     if use.owned.shows(file, owner, lambda node: _is_part(node, use)):
         words["encoder_part"] = True
-    return words | _hook(use)
+    return words | _made_of(owner, use) | _hook(use)
+
+
+def _made_of(owner: ast.expr, use: Sight) -> dict[str, bool]:
+    """Return what is seen of a module that code hands to torch: what torch.compile returned, what checkpoint runs."""
+    words = {"?wrapper": True, "?compiled": False} if _is_wrapper(owner, use) else {}
+    if isinstance(owner, ast.Attribute) and _is_wrapper(owner.value, use):
+        words["?wrapper"] = False  # a module inside
+    calls = (each for some in use.file.calls.values() for each in some if last(each.func) == "checkpoint" and each.args)
+    handed = (each.args[0] for each in calls if use.file.of_torch(spelled(each.func)))
+    mine = _keys(owner, use.file)
+    return words | ({"?checkpoint": True} if any(mine & _keys(each, use.file) for each in handed) else {})
+
+
+def _is_wrapper(owner: ast.expr, use: Sight) -> bool:
+    """Say whether something is what torch.compile returned; of a name of the same function, on some way there."""
+    file = use.file
+
+    def compiles(node: ast.AST) -> bool:
+        func = node.func if isinstance(node, ast.Call) else None
+        return file.imported(spelled(func)) == "compile" and file.of_torch(spelled(func))
+
+    ways = file.values(owner) if isinstance(owner, ast.Name) and file.scope(owner) is file.within[owner] else []
+    return any(one.value and compiles(one.value) for one in ways) or use.owned.shows(file, owner, compiles)
+
+
+def _keys(node: ast.AST, file: File) -> set[tuple[ast.AST, str]]:
+    """Return what tells a module: its name in its scope, and that of what a loop takes it from."""
+    loops = [one.value for one in file.values(node) if isinstance(one.node, LOOPS)]
+    known = [each for each in (node, *loops) if each in file.within and spelled(each)]
+    return {(file.scope(each), spelled(each)) for each in known}
 
 
 def of_optimizer(owner: ast.expr, use: Sight) -> bool:

@@ -247,6 +247,21 @@ def test_options_that_cannot_be_read_are_named(code, capsys):
     assert ask(code, capsys, "--from", "1.13", source=own)[2] == ""
 
 
+def test_what_code_hands_to_checkpoint_is_known(code, capsys):
+    """Full backward hooks under checkpoint() are an error before torch 1.10."""
+    given = "from torch.utils.checkpoint import checkpoint\nclass A:\n def forward(self, x):\n  "
+    hooked = "\n def g(self):\n  self.a.register_full_backward_hook(f)\n"
+    for called, found in (
+        ("return checkpoint(self.a, x)", True),
+        ("for m in self.a: x = checkpoint(m, x)", True),
+        ("return checkpoint(self.b, self.a)", False),
+        ("return self.checkpoint(self.a, x)", False),
+    ):
+        text = given + called + hooked.replace("self.a.", "for m in self.a: m." if "for" in called else "self.a.")
+        names = [one["clause"] for one in plain(code, capsys, "--from", "1.8", source=text)["findings"]]
+        assert ("backward.modes.checkpoint" in names) is found, called
+
+
 def test_the_code_is_never_run(code, capsys):
     proof = code / "proof"
     assert ask(code, capsys, "--from", "2.0", source=f"open({str(proof)!r}, 'w')\n{LEGACY}")[0] == 1
