@@ -181,7 +181,11 @@ def _missing(
         says = Statement(f"torch has no {name}", "absent", "error")
         runs = neighbours(columns, key=lambda column: any(column in lacking for lacking in uses.values()))
         mine = tuple(AffectedSpan(run[0].label, run[-1].label, says) for lacks, run in runs if lacks)
-        yield Finding(MISSING + name, says.says, mine, tuple(uses), dropped=has != sorted(has))
+        since = table.since(api, option)
+        ask = f"ask for torch>={since} in the metadata, or " if since else ""
+        what = f"give {option}=" if option else "use it"
+        instead = f"{ask}{what} only where torch has it."
+        yield Finding(MISSING + name, says.says, mine, tuple(uses), instead, dropped=has != sorted(has))
 
 
 def unread_options(columns: Sequence[Column], code: Code, table: Lacking) -> list[str]:

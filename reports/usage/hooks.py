@@ -96,7 +96,7 @@ def _is_wrapper(owner: ast.expr, use: Sight) -> bool:
         func = node.func if isinstance(node, ast.Call) else None
         return file.imported(spelled(func)) == "compile" and file.of_torch(spelled(func))
 
-    ways = file.values(owner) if isinstance(owner, ast.Name) and file.scope(owner) is file.within[owner] else []
+    ways = file.values(owner) if isinstance(owner, ast.Name) and file.scope(owner) is file.within.get(owner) else []
     return any(one.value and compiles(one.value) for one in ways) or use.owned.shows(file, owner, compiles)
 
 

@@ -138,7 +138,7 @@ class Options:
         name, scope = spelled(node), file.scope(node)
 
         def counts(put: ast.AST) -> bool:
-            return scope is not file.within[node] or since < where(put) < where(self.call)
+            return scope is not file.within.get(node) or since < where(put) < where(self.call)
 
         for one in (each for each in file.bound.get((scope, name), ()) if counts(each.node)):
             if isinstance(one.node, ast.AugAssign):

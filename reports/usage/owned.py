@@ -124,13 +124,13 @@ class File:
 
     def scope(self, node: ast.AST) -> ast.AST:
         """Return the scope that a name with or without dots belongs to where it is read."""
-        return self.home(node, self.within[node], spelled(node))
+        return self.home(node, self.within.get(node, self.tree), spelled(node))
 
     def whole(self, node: ast.AST) -> list[Binding]:
         """Return what a name may be bound to, without what is put into it."""
         name, scope = spelled(node), self.scope(node)
         found = [one for one in self.bound.get((scope, name), ()) if not _puts(one.node, name)]
-        return self._reaching(node, found) if len(found) > 1 and scope is self.within[node] else found
+        return self._reaching(node, found) if len(found) > 1 and scope is self.within.get(node) else found
 
     def _reaching(self, node: ast.AST, found: list[Binding]) -> list[Binding]:
         """Leave out what is bound later, in another branch, or bound again before the name is read."""

@@ -84,9 +84,12 @@ def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...]
         return between(atlas, args.first, args.last), "as asked", []
     bounds = read_bounds(args.path)
     unread = [f"{each}; name the releases with --from and --to" for each in bounds.unread]
-    if not bounds.bind:
-        return atlas.columns, "all that are recorded: no bound on torch was found in metadata", unread
     columns = tuple(column for column in atlas.columns if bounds.admits(column.version))
+    if not bounds.bind:
+        fewer = 0 < len(columns) < len(atlas.columns)
+        which = f"that have a wheel for Python {bounds.python}" if fewer else "that are recorded"
+        why = f"all {which}: no bound on torch was found in metadata (--from and --to name others)"
+        return columns or atlas.columns, why, unread
     if not columns:
         raise BadInput(args.path, "", f"no recorded release is in {bounds}", "name others with --from and --to")
     return columns, f"as {bounds} admits", unread
