@@ -28,7 +28,7 @@ ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def _places(uses: Iterable[Use]) -> str:
-    places = [*dict.fromkeys(use.place for use in uses)]
+    places = [*dict.fromkeys(use.place for use in sorted(uses, key=lambda one: one.order))]
     left = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
     return ", ".join(places[:MOST_PLACES]) + left
 

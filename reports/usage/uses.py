@@ -73,6 +73,11 @@ class Use:
     caught: bool = field(default=False, compare=False)  # what a release lacks is caught
 
     @property
+    def order(self) -> tuple[str, int, int, int, str]:
+        """Where it comes among others: as in the file, cell behind cell."""
+        return self.file, self.cell, self.line, self.column, self.api
+
+    @property
     def place(self) -> str:
         """Where it is, in words."""
         return f"{self.file}, cell {self.cell}, line {self.line}" if self.cell else f"{self.file}:{self.line}"
@@ -107,7 +112,8 @@ def read_code(path: Path, has: Has, root: Path | None = None) -> Code:
     sources = read_sources(path, WORTH, root)
     owned = Owned(sources.read)
     code = Code(Guards(has, owned, APIS), sources, root)
-    code.uses = sorted({use for each in sources.read for use in Reader(each, owned, code.guards, sources).uses()})
+    found = {use for each in sources.read for use in Reader(each, owned, code.guards, sources).uses()}
+    code.uses = sorted(found, key=lambda use: use.order)
     return code
 
 

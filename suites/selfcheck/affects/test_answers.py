@@ -234,38 +234,6 @@ def test_a_notebook_is_read(code, capsys):
         assert ask(code, capsys, "--from", "2.0", source=bad, name="a.ipynb")[2].startswith("left out: a.ipynb: is no")
 
 
-def test_options_that_cannot_be_read_are_named(code, capsys):
-    source = "def g(m, kw):\n    m.register_forward_hook(f, **kw)\n    m.register_state_dict_pre_hook(f, **kw)\n"
-    found = plain(code, capsys, "--from", "2.0", source=source)
-    assert found["uses"][0]["unsure"]
-    assert found["skipped"] == [
-        "them.py:2: the options that register_forward_hook is given cannot be read; not every release has always_call="
-    ]
-    assert ask(code, capsys, "--from", "2.0")[2] == ""
-    status, _, err = ask(code, capsys, "--from", "2.0", source=source)
-    assert (status, err) == (0, f"left out: {found['skipped'][0]}\n")
-    accepted = source.replace("kw)\n", "kw)  # hook-conformance: missing.register_forward_hook\n")
-    for text, first in ((source, "2.1"), (accepted, "2.0")):
-        assert ask(code, capsys, "--from", first, source=text)[2] == ""
-    own = "class A(B):\n  def register_forward_hook(self, f, **kw):\n    super().register_forward_hook(f, **kw)\n"
-    assert ask(code, capsys, "--from", "1.13", source=own)[2] == ""
-
-
-def test_what_code_hands_to_checkpoint_is_known(code, capsys):
-    """Full backward hooks under checkpoint() are an error before torch 1.10."""
-    given = "from torch.utils.checkpoint import checkpoint\nclass A:\n def forward(self, x):\n  "
-    hooked = "\n def g(self):\n  self.a.register_full_backward_hook(f)\n"
-    for called, found in (
-        ("return checkpoint(self.a, x)", True),
-        ("for m in self.a: x = checkpoint(m, x)", True),
-        ("return checkpoint(self.b, self.a)", False),
-        ("return self.checkpoint(self.a, x)", False),
-    ):
-        text = given + called + hooked.replace("self.a.", "for m in self.a: m." if "for" in called else "self.a.")
-        names = [one["clause"] for one in plain(code, capsys, "--from", "1.8", source=text)["findings"]]
-        assert ("backward.modes.checkpoint" in names) is found, called
-
-
 def test_the_code_is_never_run(code, capsys):
     proof = code / "proof"
     assert ask(code, capsys, "--from", "2.0", source=f"open({str(proof)!r}, 'w')\n{LEGACY}")[0] == 1
@@ -392,13 +360,6 @@ def test_the_releases_are_those_on_which_a_mode_was_measured(code, capsys):
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "was measured on none of these releases; it was on 2.1, " in err
     assert "there is no mode 'nope'" in ask(code, capsys, "--mode", "nope")[2]
-
-
-def test_hidden_folders_are_not_read(code):
-    for folder in (".venv", "__pycache__", "src"):
-        (code / folder).mkdir()
-        (code / folder / "a.py").write_text(LEGACY)
-    assert effect(code).code.sources.files == 1
 
 
 def test_what_was_judged_of_packages_names_what_is_known() -> None:
