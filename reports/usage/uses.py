@@ -183,6 +183,7 @@ class Reader:
         if isinstance(node, ast.Call):  # or has a default
             how = last(node.func)
             safe = how in ("setattr", "get", "setdefault") or len(node.args) > (1 if how == "pop" else 2)
+            safe |= how == "getattr" and any(_asks_for(one, node) for one in guards)
         words, owned = seen(Sight(node, name, call, guards, self.file, self.owned)), f"Optimizer.{name}"
         api = owned if words["optimizer"] and owned in APIS else name  # what a module has by the same name
         line, end = getattr(place, "lineno", 0), getattr(call or place, "end_lineno", 0)
@@ -237,3 +238,11 @@ class Reader:
             return True
         classes = [one for each in made for one in self.owned.named(self.file, each)]
         return any(self.owned.method(where, each, node.attr) for where, each in classes)
+
+
+def _asks_for(guard: Guard, read: ast.Call) -> bool:
+    """Say whether a guard is hasattr() of just what is read by getattr(), whatever its name is."""
+    test = guard.test
+    if not (guard.wanted and isinstance(test, ast.Call) and last(test.func) == "hasattr"):
+        return False
+    return [*map(ast.unparse, test.args)] == [*map(ast.unparse, read.args)]
