@@ -141,8 +141,11 @@ class Owned:
         """Say whether a base is a class of these files or of Python: then it is no module and no tensor."""
         name = spelled(base)
         root = name.partition(".")[0]
-        of = file.imports.get(root, "").partition(".")[0]
-        return bool(self.named(file, name)) or of in sys.stdlib_module_names or (not of and hasattr(builtins, name))
+        origin = file.imports.get(root, "")
+        if not origin:
+            return bool(self.named(file, name)) or hasattr(builtins, name)
+        of_these = self.module(file, origin) or self.module(file, origin.rpartition(".")[0])
+        return bool(of_these and self.named(file, name)) or origin.partition(".")[0] in sys.stdlib_module_names
 
     def bases(self, file: File, name: str) -> Iterator[tuple[File, str]]:
         """Yield a class by its name and all that it is derived from, those of other libraries too."""

@@ -109,3 +109,12 @@ def test_a_comment_accepts_the_call_that_it_stands_at(code, capsys):
     ]
     found = plain(code, capsys, "--from", "2.0", source="\n".join(lines))["findings"]
     assert [[use["line"] for use in one["uses"]] for one in found] == [[2, 7]]
+
+
+def test_a_base_of_another_library_may_be_a_module(code, capsys):
+    """Also where a class of these files has its name."""
+    (code / "base.py").write_text("class Base: pass  # no retain_grad\n", encoding="utf-8")
+    sets = "(Base):\n def __init__(self):\n  self._forward_hooks = {}\n"
+    for origin, found in (("base", 0), (".base", 0), ("library.thing", 1)):
+        uses = plain(code, capsys, source=f"from {origin} import Base\nclass A{sets}")["uses"]
+        assert len(uses) == found, origin
