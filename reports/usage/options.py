@@ -17,13 +17,14 @@ SUMS: dict[type[ast.AST], Callable[[Any], Sequence[ast.expr]]] = {
     ast.BinOp: lambda node: (node.left, node.right),
     ast.BoolOp: lambda node: node.values,
 }
-Keys = set[str] | None  # None where code does not show them
+#: Stands for keys that code does not show.
+ANY = "**"
+Keys = set[str]
 
 
 def both(some: Iterable[Keys]) -> Keys:
-    """Return the keys of several dicts; None where those of one are not shown."""
-    each = [*some]
-    return None if None in each else {key for keys in each for key in keys or ()}
+    """Return the keys of several dicts."""
+    return {key for keys in some for key in keys}
 
 
 class Options:
@@ -37,13 +38,8 @@ class Options:
         self.file, self.call, self.api = file, call, api
 
     def keys(self) -> Keys:
-        """Return the names that it gives by keyword."""
+        """Return the names that it gives by keyword, and ANY where there may be others."""
         return self._keywords(self.file, self.call.keywords)
-
-    def known(self) -> set[str]:
-        """Return those of them that code shows."""
-        some = (self._keywords(self.file, [each]) for each in self.call.keywords)
-        return {key for keys in some for key in keys or ()}
 
     def _keywords(self, file: File, keywords: list[ast.keyword], depth: int = 0) -> Keys:
         return both({each.arg} if each.arg else self._of(file, each.value, depth) for each in keywords)
@@ -64,7 +60,7 @@ class Options:
                 return self._named(file, node, depth + 1)
             case ast.arg() if depth < DEPTH and (given := given_to(file, node)):
                 return both(self._of(file, each, depth + 1) for each in given)
-        return self._made(file, node, depth) if isinstance(node, ast.Call) else None
+        return self._made(file, node, depth) if isinstance(node, ast.Call) else {ANY}
 
     def _made(self, file: File, call: ast.Call, depth: int) -> Keys:
         """Return the keys of a dict that a call makes."""
@@ -78,17 +74,17 @@ class Options:
                 return self._of(file, owner, depth)
             case ast.Call(args=[owner]) if last(call.func) in ("copy", "deepcopy"):
                 return self._of(file, owner, depth)
-        return None
+        return {ANY}
 
     def _word(self, file: File, node: ast.AST) -> Keys:
-        return {*self.owned.words(file, node)} or None
+        return {*self.owned.words(file, node)} or {ANY}
 
     def _where(self, file: File, node: ast.AST, depth: int, what: ast.AST | None = None) -> Keys:
         """Return the keys that a node gives; none where the release of torch decides whether it is come to."""
         found = self._of(file, node, depth)
         more = {*self.guards.around(file, what or node)} - {*self.guards.around(self.file, self.call)}
         tried = caught(file.chain(what or node)) and not caught(self.file.chain(self.call))
-        return found if found is None or not (tried or any(map(self.guards.asks, more))) else set()
+        return found & {ANY} if tried or any(map(self.guards.asks, more)) else found
 
     def _named(self, file: File, node: ast.Name | ast.Attribute, depth: int) -> Keys:
         """Return the keys of a dict by its name: of all that it may be, and of what is put into it."""
@@ -97,16 +93,16 @@ class Options:
         puts = [*self._puts(file, node, min((where(one.node) for one in bound), default=(0, 0)), depth)]
         if isinstance(wrapper, FUNCTIONS) and wrapper.args.kwarg and name == wrapper.args.kwarg.arg:
             calls = [each for start in ("", "self.", "cls.") for each in file.calls.get(start + wrapper.name, ())]
-            handed = both({each.arg} if each.arg else None for one in calls for each in one.keywords) if calls else None
+            handed = {each.arg or ANY for one in calls for each in one.keywords} if calls else {ANY}
             found = both([set() if wrapper.name == self.api else handed, *puts])
         else:
             made = [(file, one) for one in bound] or self.owned.values(file, node)
-            found = both([*(self._bound(there, one, node, depth) for there, one in made), *puts]) if made else None
-        return None if found is None else found - taken
+            found = both([*(self._bound(there, one, node, depth) for there, one in made), *puts]) if made else {ANY}
+        return found - taken
 
     def _bound(self, file: File, one: Binding, node: ast.AST, depth: int) -> Keys:
         if not isinstance(one.node, LOOPS):
-            return self._where(file, one.value, depth, one.node) if one.value is not None else None
+            return self._where(file, one.value, depth, one.node) if one.value is not None else {ANY}
         names = one.node.target.elts if isinstance(one.node.target, ast.Tuple) else [one.node.target]
         place = next((at for at, each in enumerate(names) if spelled(each) == spelled(node)), 0)
         found: list[Keys] = []
@@ -114,8 +110,8 @@ class Options:
             cells = row.elts if isinstance(row, ast.Tuple) and len(names) > 1 else [row]
             named = {word for each in cells for word in self.owned.words(file, each)} & self.apis
             if not named or self.api in named:  # a row of another API is for that one
-                found.append(self._of(file, cells[place], depth) if place < len(cells) else None)
-        return both(found) if found else None
+                found.append(self._of(file, cells[place], depth) if place < len(cells) else {ANY})
+        return both(found) if found else {ANY}
 
     def _rows(self, file: File, node: ast.AST | None) -> list[ast.AST]:
         """Return what a loop goes through, as far as it is written there."""

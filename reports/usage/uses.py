@@ -15,7 +15,7 @@ from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.usage.files import Sources, read_sources
 from reports.usage.guards import Guard, Guards, caught
 from reports.usage.hooks import Sight, seen
-from reports.usage.options import Options
+from reports.usage.options import ANY, Options
 from reports.usage.owned import File, last, spelled
 from reports.usage.project import Owned
 from reports.usage.values import Has
@@ -196,9 +196,9 @@ class Reader:
 
     def _options(self, call: ast.Call, name: str) -> tuple[set[str], bool]:
         """Return the options that a call gives, on or off, and whether there may be others."""
-        given = Options(self.owned, self.guards, APIS, self.file, call, name)
+        given = Options(self.owned, self.guards, APIS, self.file, call, name).keys()
         second = {SECOND[name]} if name in SECOND and len(call.args) > 1 else set()
-        return (given.known() | second) & OPTIONS, given.keys() is None
+        return (given | second) & OPTIONS, ANY in given
 
     def _is_any(self, owner: ast.AST, holds: Callable[[ast.AST], bool]) -> bool:
         """Say whether something holds of an expression, of what it may be bound to, or of what hands it on."""
