@@ -195,7 +195,26 @@ def _missing(
         says = Statement(f"torch has no {name}", "absent", "error")
         runs = neighbours(columns, key=lambda column: any(column in lacking for lacking in uses.values()))
         mine = tuple(AffectedSpan(run[0].label, run[-1].label, says) for lacks, run in runs if lacks)
-        yield Finding(MISSING + name, says.says, mine, tuple(uses), dropped=has != sorted(has))
+        since = table.since(api, option)
+        ask = f"ask for torch>={since} in the metadata, or " if since else ""
+        what = f"give {option}=" if option else "use it"
+        instead = f"{ask}{what} only where torch has it."
+        yield Finding(MISSING + name, says.says, mine, tuple(uses), instead, dropped=has != sorted(has))
+
+
+def unread_options(columns: Sequence[Column], code: Code, table: Lacking) -> list[str]:
+    """Return the places where options are handed on that code does not show, and some release lacks one."""
+    found = []
+    for use in (each for each in code.uses if each.unsure and not each.caught):
+        api = table.name(use)
+        runs = [column.version for column in columns if not code.guards.shut(use.guards, column.version)]
+        runs = [each for each in runs if table.has(api, "", each) is not False]
+        some = sorted({option for known, option in table.lacking if known == api and option} - {*use.options})
+        lacking = [option for option in some if any(table.has(api, option, each) is False for each in runs)]
+        if lacking and not code.accepts(use, MISSING + api, *(MISSING + _named(api, each) for each in lacking)):
+            words = f"not every release has {', '.join(f'{each}=' for each in lacking)}"
+            found.append(f"{use.place}: the options that {api} is given cannot be read; {words}")
+    return found
 
 
 def _named(api: str, option: str) -> str:

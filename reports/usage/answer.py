@@ -28,12 +28,8 @@ WHEN = {
 ANNOTATIONS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def _place(use: Use) -> str:
-    return f"{use.file}, cell {use.cell}, line {use.line}" if use.cell else f"{use.file}:{use.line}"
-
-
 def _places(uses: Iterable[Use]) -> str:
-    places = [*dict.fromkeys(map(_place, uses))]
+    places = [*dict.fromkeys(use.place for use in sorted(uses, key=lambda one: one.order))]
     left = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
     return ", ".join(places[:MOST_PLACES]) + left
 
@@ -197,11 +193,7 @@ def _each(answer: Affected) -> Iterator[tuple[Finding, str, str, Use]]:
             yield (
                 one,
                 level,
-                (f"{_place(use)}: " if use.cell else "")
-                + where
-                + "; ".join(one.words)
-                + f" ({WHEN[one.when]})."
-                + more,
+                (f"{use.place}: " if use.cell else "") + where + "; ".join(one.words) + f" ({WHEN[one.when]})." + more,
                 use,
             )
 

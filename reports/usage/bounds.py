@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 import configparser
+import contextlib
 import functools
 import operator
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import PathDistribution
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import SpecifierSet
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import Version
 
@@ -38,6 +39,13 @@ DEVELOPMENT = re.compile(rf"(?i)(^|[^a-z])({WORK})([^a-z]|$)")
 NAMES_TORCH = re.compile(r"\s*torch\s*(\[[^\]]*\])?\s*([<>=!~^@;(]|$)")
 #: Behind a release: "torch==2.1.0+cpu" and "torch==2.2.0.dev20231010" are builds of one.
 BUILD = re.compile(r"(?<=\d)(\+[\w.]+|\.?(dev|post|rc|a|b)\d*)+(?=$|[\s,;|)])")
+#: Python -> the first and the last release of torch with a wheel for it on Linux, as `pip index versions torch` says
+#: (December 2026); "" where there is no end yet. Older Pythons than these are not asked.
+WHEELS = {
+    "3.7": ("", "1.13"), "3.8": ("", "2.4"), "3.9": ("1.7", "2.8"), "3.10": ("1.11", "2.14"), "3.11": ("1.13", ""),
+    "3.12": ("2.2", ""), "3.13": ("2.5", ""), "3.14": ("2.9", ""), "3.15": ("2.15", ""),
+}  # fmt: skip
+MICROS = (0, 50)  # a bound may be ">=3.8.1"
 #: What may name torch too, and is not read.
 OTHER_FILES = ("environment*.y*ml", "conda*.y*ml", "meta.yaml", "Pipfile")
 
@@ -51,6 +59,8 @@ class Bounds:
     base: list[SpecifierSet] = field(default_factory=list)  # all hold
     marked: list[SpecifierSet] = field(default_factory=list)  # one of them holds, by where torch is installed
     extras: list[SpecifierSet] = field(default_factory=list)
+    pythons: list[SpecifierSet] = field(default_factory=list)  # one of them holds
+    of_python: str = ""  # the file that says so
 
     def leave(self, what: str) -> None:
         """Note what cannot be read."""
@@ -80,6 +90,28 @@ class Bounds:
             elif file not in seen:
                 self.read(file.parent / found[1], extra, (*seen, file))
 
+    def add_python(self, texts: Iterable[Any]) -> None:
+        """Take which Pythons are supported, as alternatives; where they cannot be read, any may be."""
+        with contextlib.suppress(InvalidSpecifier):
+            if found := [SpecifierSet(str(each)) for each in texts if each]:
+                self.pythons, self.of_python = found, self.file
+
+    @property
+    def python(self) -> str:
+        """Return ">=3.9 (pyproject.toml)" for what is said of Python, nothing where nothing is."""
+        return " or ".join(map(str, self.pythons)) + f" ({self.of_python})" if self.pythons else ""
+
+    def _has_python(self, python: str) -> bool:
+        return any(each.contains(f"{python}.{micro}") for each in self.pythons for micro in MICROS)
+
+    def _has_wheel(self, release: Version) -> bool:
+        ends = [end for python, end in WHEELS.items() if self._has_python(python)]
+        minor = release.release[:2]
+        return not ends or any(
+            (not first or minor >= Version(first).release) and (not last or minor <= Version(last).release)
+            for first, last in ends
+        )
+
     @property
     def said(self) -> tuple[SpecifierSet, ...]:
         """What holds, each an alternative: an extra only narrows, so it counts where nothing else is said."""
@@ -93,10 +125,12 @@ class Bounds:
         return bool(self.said) and all(map(str, self.said))
 
     def admits(self, release: Version) -> bool:
-        """Say whether some patch of a minor release is supported."""
+        """Say whether some patch of a minor release is supported; without a bound, whether it has a wheel."""
+        if not self.bind:
+            return self._has_wheel(release)
         major, minor = release.release[:2]
         versions = [f"{major}.{minor}.{patch}" for patch in range(PATCHES)]
-        return not self.said or any(each.contains(one, prereleases=True) for each in self.said for one in versions)
+        return any(each.contains(one, prereleases=True) for each in self.said for one in versions)
 
     def __str__(self) -> str:
         """Return "torch>=2.0 (pyproject.toml)"."""
@@ -115,7 +149,9 @@ def read_bounds(path: Path) -> Bounds:
                 own |= bool(read(file, asked))
             except FAULTS as problem:
                 asked.leave(f"cannot be read ({[*str(getattr(problem, 'msg', problem)).splitlines(), ''][0]})")
+            none.pythons, none.of_python = none.pythons or asked.pythons, none.of_python or asked.of_python
             if asked.said:
+                asked.pythons, asked.of_python = none.pythons, none.of_python
                 return asked
         if own:
             others = sorted({each for name in OTHER_FILES for each in folder.glob(name) if each.is_file()})
@@ -150,12 +186,15 @@ def _toml(file: Path, asked: Bounds) -> bool:
     found = tomllib.loads(file.read_text(encoding="utf-8"))
     project, tool = found.get("project", {}), found.get("tool", {})
     poetry, dynamic = tool.get("poetry", {}), tool.get("setuptools", {}).get("dynamic", {})
+    asked.add_python([project.get("requires-python")])
     for line in project.get("dependencies", []):
         asked.add(line)
     for line in (line for extra in project.get("optional-dependencies", {}).values() for line in extra):
         asked.add(line, extra=True)
     if not asked.base and not asked.marked:
         _poetry(poetry.get("dependencies", {}).get("torch", []), asked)
+    if python := poetry.get("dependencies", {}).get("python"):
+        asked.add_python(_alternatives(python) if isinstance(python, str) else ())
     given = [(dynamic.get("dependencies", {}), False)]
     given += [(each, True) for each in dynamic.get("optional-dependencies", {}).values()]
     for table, extra in given:
@@ -176,11 +215,15 @@ def _poetry(said: Any, asked: Bounds) -> None:
         table = one if isinstance(one, dict) else {"version": one}
         kind = asked.extras if table.get("optional") else asked.marked
         try:
-            text = BUILD.sub("", re.sub(r"([<>=!~^])\s+", r"\1", table["version"]))
-            some = [re.split(r"[\s,]+", each.strip()) for each in re.split(r"\|\|?", text)]
-            kind += [SpecifierSet(",".join(map(_of_poetry, each))) for each in some]
+            kind += [SpecifierSet(each) for each in _alternatives(BUILD.sub("", table["version"]))]
         except (KeyError, TypeError, ValueError):
             asked.leave(f"torch = {one} cannot be read")
+
+
+def _alternatives(text: str) -> list[str]:
+    """Return what Poetry says in the words of Python, each an alternative."""
+    some = re.split(r"\|\|?", re.sub(r"([<>=!~^])\s+", r"\1", text))
+    return [",".join(map(_of_poetry, re.split(r"[\s,]+", each.strip()))) for each in some]
 
 
 def _of_poetry(text: str) -> str:
@@ -200,6 +243,7 @@ def _cfg(file: Path, asked: Bounds) -> bool:
     parser = configparser.ConfigParser(interpolation=None)
     parser.read_string(file.read_text(encoding="utf-8"))
     said = parser.get("options", "install_requires", fallback="").strip()
+    asked.add_python([parser.get("options", "python_requires", fallback="")])
     for name in said.removeprefix("file:").split(",") if said.startswith("file:") else ():
         asked.read(file.parent / name.strip())
     extras = dict(parser.items("options.extras_require")) if parser.has_section("options.extras_require") else {}
@@ -213,6 +257,7 @@ def _py(file: Path, asked: Bounds) -> bool:
     """Take what setup.py lists, as far as its text shows it: no description, and no list that is for something else."""
     code = File("setup.py", ast.parse(file.read_text(encoding="utf-8")))
     owned = Owned([code])
+    asked.add_python(_python_requires(code, owned))
     for node in code.nodes:
         up = code.parents.get(node)
         if not isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or isinstance(up, (ast.JoinedStr, ast.BinOp)):
@@ -237,9 +282,16 @@ def _py(file: Path, asked: Bounds) -> bool:
     return True
 
 
+def _python_requires(code: File, owned: Owned) -> list[str]:
+    given = (each.value for each in code.nodes if isinstance(each, ast.keyword) and each.arg == "python_requires")
+    return [word for each in given for word in owned.words(code, each)]
+
+
 def _installed(file: Path, asked: Bounds) -> bool:
     """Take what PKG-INFO says, or a folder of metadata."""
-    for line in PathDistribution(file if file.is_dir() else file.parent).requires or []:
+    found = PathDistribution(file if file.is_dir() else file.parent)
+    asked.add_python([found.metadata.get("Requires-Python")])
+    for line in found.requires or []:
         asked.add(line)
     return True
 

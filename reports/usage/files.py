@@ -23,6 +23,8 @@ RUNS_LINE = re.compile(rf"(?m)^([ \t]*)%(?:{RUNS})(?:[ \t]+-\S+(?:[ \t]+\d+)?)*[
 SAID = re.compile(
     r"(?m)^([ \t]*)(?:([\w.]+(?:[ \t]*,[ \t]*[\w.]+)*[ \t]*=)[ \t]*[%!]|[%!?]|[\w.]+\?\??[ \t]*$)(?:.*\\\n)*.*$"
 )
+#: Folders of tools, whose Python is nobody's own: they are left out without a word, as caches and environments are.
+TOOLS = re.compile(r"\.(git|hg|svn|tox|nox|venv|eggs|ipynb_checkpoints|\w*cache)$")
 COMMENT = "hook-conformance:"
 
 
@@ -86,9 +88,19 @@ def _files(path: Path, skipped: list[str], root: Path) -> Iterator[Path]:
         return
     faults: list[OSError] = []
     for parent, folders, names in os.walk(path, onerror=faults.append):
+        hidden = (Path(parent, name) for name in sorted(folders) if name.startswith(".") and not TOOLS.match(name))
+        skipped += [
+            f"{_name(each, root)}: is a folder with a dot, and not read" for each in hidden if _has_python(each)
+        ]
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
         yield from (Path(parent, name) for name in sorted(names) if name.endswith((".py", ".ipynb")))
     skipped += [f"{_name(Path(one.filename), root)}: cannot be read ({one.strerror})" for one in faults]
+
+
+def _has_python(folder: Path) -> bool:
+    """Say whether a folder has Python files, and is no virtual environment."""
+    files = (name.endswith(".py") for _, _, names in os.walk(folder) for name in names)
+    return not (folder / "pyvenv.cfg").exists() and any(files)
 
 
 def _parsed(path: Path, name: str, found: Sources, worth: re.Pattern[bytes] | None) -> File | None:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from fixtures.families import KINDS
 from reports.usage.guards import Guard
-from reports.usage.owned import FUNCTIONS, LOOPS, File, arguments, last, spelled
-from reports.usage.project import Owned
+from reports.usage.owned import FUNCTIONS, LOOPS, File, arguments, last, spelled, where
+from reports.usage.project import Owned, given_to
 
 #: Parts of torch's encoder layer, and how modules are found that are somewhere in another.
 PARTS = {"self_attn", "linear1", "linear2", "norm1", "norm2", "dropout", "dropout1", "dropout2"}
 WALKS = {"modules", "named_modules", "get_submodule"}
+CHILDREN = {"children", "named_children", "_modules"}
 TENSORS = re.compile(r"(^|_)(tensor|param|parameter|p|t|grad|x|y|weight|var|variable|leaf|output|outputs)s?\d*$")
 #: What gives parameters, and the names that parameters of torch's own modules have.
 PARAMETERS = {"parameters", "named_parameters", "Parameter", "get_parameter"}
@@ -76,7 +77,37 @@ def seen(use: Sight) -> dict[str, bool]:
         words["?pair"] = True
     if use.owned.shows(file, owner, lambda node: _is_part(node, use)):
         words["encoder_part"] = True
-    return words | _hook(use)
+    return words | _made_of(owner, use) | _hook(use)
+
+
+def _made_of(owner: ast.expr, use: Sight) -> dict[str, bool]:
+    """Return what is seen of a module that code hands to torch: what torch.compile returned, what checkpoint runs."""
+    words = {"?wrapper": True, "?compiled": False} if _is_wrapper(owner, use) else {}
+    if isinstance(owner, ast.Attribute) and _is_wrapper(owner.value, use):
+        words["?wrapper"] = False  # a module inside
+    calls = (each for some in use.file.calls.values() for each in some if last(each.func) == "checkpoint" and each.args)
+    handed = (each.args[0] for each in calls if use.file.of_torch(spelled(each.func)))
+    mine = _keys(owner, use.file)
+    return words | ({"?checkpoint": True} if any(mine & _keys(each, use.file) for each in handed) else {})
+
+
+def _is_wrapper(owner: ast.expr, use: Sight) -> bool:
+    """Say whether something is what torch.compile returned; of a name of the same function, on some way there."""
+    file = use.file
+
+    def compiles(node: ast.AST) -> bool:
+        func = node.func if isinstance(node, ast.Call) else None
+        return file.imported(spelled(func)) == "compile" and file.of_torch(spelled(func))
+
+    ways = file.values(owner) if isinstance(owner, ast.Name) and file.scope(owner) is file.within.get(owner) else []
+    return any(one.value and compiles(one.value) for one in ways) or use.owned.shows(file, owner, compiles)
+
+
+def _keys(node: ast.AST, file: File) -> set[tuple[ast.AST, str]]:
+    """Return what tells a module: its name in its scope, and that of what a loop takes it from."""
+    loops = [one.value for one in file.values(node) if isinstance(one.node, LOOPS)]
+    known = [each for each in (node, *loops) if each in file.within and spelled(each)]
+    return {(file.scope(each), spelled(each)) for each in known}
 
 
 def _has_pre_hook(use: Sight) -> bool:
@@ -110,7 +141,58 @@ def _is_first(owner: ast.AST, use: Sight) -> bool:
     loops = [one for _, one in use.owned.values(use.file, owner) if isinstance(one.node, LOOPS) and one.value]
     found = {last(each) for one in loops if one.value for each in ast.walk(one.value)} & {"modules", "named_modules"}
     names = {spelled(one.node.target) for one in loops if isinstance(one.node, LOOPS)} | {last(owner)}
-    return bool(found) and not any(names & {spelled(each) for each in ast.walk(one.test)} for one in use.guards)
+    params: set[str] = set()
+    if not found and (function := use.file.around(use.node, *FUNCTIONS, ast.Lambda)):
+        params = {each.arg for each in arguments(function)} - {"self", "cls"}
+        found = {"apply"} if last(owner) in params | names and _is_walked(owner, function, use.file) else found
+
+    def chooses(test: ast.AST) -> bool:  # a flag that is handed in is for all modules alike
+        asked = names | (set() if isinstance(test, ast.Name) else params)
+        return bool(asked & {spelled(each) for each in ast.walk(test)}) and not _is_once(test, use.file)
+
+    return bool(found) and not any(chooses(one.test) for one in use.guards)
+
+
+def _is_once(test: ast.AST, file: File) -> bool:
+    """Say whether a test asks for a mark that code sets on a module which it has hooked: hasattr(m, "_is_hooked")."""
+    match test:
+        case ast.Call(args=[owner, ast.Constant(value=str(mark)), *_]) if last(test.func) in ("hasattr", "getattr"):
+            return mark[:1] == "_" and any(name == f"{spelled(owner)}.{mark}" for _, name in file.bound)
+        case ast.UnaryOp(op=ast.Not()):
+            return _is_once(test.operand, file)
+    return False
+
+
+def _is_walked(owner: ast.expr, function: ast.AST, file: File, depth: int = 0) -> bool:
+    """Say whether a function gets all modules of a model: it is given to apply(), or calls itself for the children."""
+    name = getattr(function, "name", None)
+    own = [each for start in ("", "self.", "cls.") for each in file.calls.get(f"{start}{name}", ()) if name]
+    inside = [each for each in own if function in file.chain(each)]
+    given = [arg for each in inside for arg in (*each.args, *(one.value for one in each.keywords))]
+
+    def is_child(node: ast.AST) -> bool:
+        loops = (one.value for one in file.values(node) if isinstance(one.node, LOOPS) and one.value)
+        return any(last(each) in CHILDREN for loop in loops for each in ast.walk(loop))
+
+    def is_handed_on(node: ast.expr) -> bool:  # by a function that gets all of them, without a test
+        call = next((each for each in own if node in (*each.args, *(one.value for one in each.keywords))), node)
+        around = file.around(call, *FUNCTIONS)
+        straight = around and file.parents.get(file.parents[call]) is around and depth < DEPTH
+        before = [each for each in around.body if where(each) < where(call)] if straight else []
+        tests = [each.test for each in before if isinstance(each, ast.If)]
+        return (
+            bool(straight) and all(_is_once(each, file) for each in tests) and _is_walked(node, around, file, depth + 1)
+        )
+
+    handed = [one.value for one in file.values(owner) if one.value in arguments(function)]
+    if any(is_child(each) for each in given) and (handed or is_child(owner)):
+        return True
+    applied = [
+        each.args[0] for some in file.calls.values() for each in some if last(each.func) == "apply" and each.args
+    ]
+    if handed and any(each is function or (name and last(each) == name) for each in applied):
+        return True
+    return any(is_handed_on(each) for one in handed for each in given_to(file, one) if each not in given)
 
 
 def _hook(use: Sight) -> dict[str, bool]:

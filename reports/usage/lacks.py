@@ -16,6 +16,7 @@ class Lacking:
     def __init__(self, atlas: Atlas) -> None:
         """Read what was measured: a clause that needs one API alone is absent where a release lacks it."""
         self.lacking: dict[tuple[str, str], set[tuple[int, ...]]] = {}
+        self.releases = [_minor(each.version) for each in atlas.columns]
         for name, clause in atlas.clauses.items():
             needed = {need(text) for text in clause.needs}
             cells = ((each, atlas.cell(name, each, atlas.modes[0])) for each in atlas.columns)
@@ -25,13 +26,17 @@ class Lacking:
                 self.lacking.setdefault(needed.pop(), absent).intersection_update(absent)
         for text, first in SINCE.items():
             name, _, option = text.removesuffix(")").partition("(")
-            releases = {_minor(each.version) for each in atlas.columns}
-            self.lacking.setdefault((name, option), {each for each in releases if each < Version(first).release})
+            self.lacking.setdefault((name, option), {each for each in self.releases if each < Version(first).release})
 
     def has(self, api: str, option: str, release: Version) -> bool | None:
         """Say whether a release has an API, or one of its options; None where nothing is known of it."""
         lacking = self.lacking.get((api, option))
         return None if lacking is None else _minor(release) not in lacking
+
+    def since(self, api: str, option: str) -> str:
+        """Return the release from which on all have an API or an option; nothing where the newest lacks it."""
+        after = [each for each in self.releases if each > max(self.lacking[api, option], default=(0, 0))]
+        return ".".join(map(str, after[0])) if after else ""
 
     def name(self, use: Use) -> str:
         """Return what an API goes by here: those of optimizers share names with those of modules, and are older."""

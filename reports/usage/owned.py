@@ -76,6 +76,9 @@ class File:
                 self.calls.setdefault(spelled(node.func), []).append(node)
             case ast.ClassDef():
                 self.classes[node] = set()
+            case ast.AnnAssign(target=ast.Name(id=name), value=None):
+                if isinstance(around := self.within[node], ast.ClassDef):
+                    self.classes[around].add(f"self.{name}")  # what it sets, somewhere
             case ast.Global() | ast.Nonlocal():
                 scope = self.within[node]
                 there = self.tree if isinstance(node, ast.Global) else self.within[scope]
@@ -119,6 +122,16 @@ class File:
         found = self.bound.get((scope, name), [])
         return self._reaching(node, found) if len(found) > 1 and scope is self.within[node] else found
 
+    def scope(self, node: ast.AST) -> ast.AST:
+        """Return the scope that a name with or without dots belongs to where it is read."""
+        return self.home(node, self.within.get(node, self.tree), spelled(node))
+
+    def whole(self, node: ast.AST) -> list[Binding]:
+        """Return what a name may be bound to, without what is put into it."""
+        name, scope = spelled(node), self.scope(node)
+        found = [one for one in self.bound.get((scope, name), ()) if not _puts(one.node, name)]
+        return self._reaching(node, found) if len(found) > 1 and scope is self.within.get(node) else found
+
     def _reaching(self, node: ast.AST, found: list[Binding]) -> list[Binding]:
         """Leave out what is bound later, in another branch, or bound again before the name is read."""
         chain = self.chain(node)
@@ -157,6 +170,13 @@ class File:
     def around(self, node: ast.AST, *kinds: type[ast.AST]) -> ast.AST | None:
         """Return the nearest of some kinds that a node is inside of."""
         return next((each for each in self.chain(node)[1:] if isinstance(each, kinds)), None)
+
+
+def _puts(node: ast.AST, name: str) -> bool:
+    """Say whether a statement puts something into what a name is bound to: d["key"] = 1, d |= other."""
+    targets = node.targets if isinstance(node, ast.Assign) else ()
+    into = (each for each in targets if isinstance(each, ast.Subscript) and spelled(each) == name)
+    return isinstance(node, ast.AugAssign) or any(into)
 
 
 def _block(up: ast.AST, child: ast.AST) -> str:

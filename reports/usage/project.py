@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -101,7 +103,7 @@ class Owned:
 
     def words(self, file: File, node: ast.AST | None, depth: int = 0) -> list[str]:
         """Return the strings that an expression may be: a constant, a name bound to some, or pieces put together."""
-        parts = _given(file, node) if isinstance(node, ast.arg) else PARTS.get(type(node), lambda node: ())(node)
+        parts = given_to(file, node) if isinstance(node, ast.arg) else PARTS.get(type(node), lambda node: ())(node)
         several: Iterable[tuple[File, ast.AST | None]] = [(file, each) for each in parts]
         match node:
             case ast.Constant(value=str(text)):
@@ -125,9 +127,25 @@ class Owned:
         return found
 
     def method(self, file: File, inside: ast.AST | None, name: str, *, above: bool = False) -> bool:
-        """Say whether a class, or one that it is derived from, has such a method; above: only the latter."""
+        """Say whether a class, or one that it is derived from, has such a method; above: only the latter.
+
+        An attribute that it sets on self is its own where it is no module: a module sets torch's.
+        """
         classes = self.above(file, inside) if isinstance(inside, ast.ClassDef) else []
-        return any(name in there.classes[node] and not (above and node is inside) for there, node in classes)
+        if any(name in there.classes[node] and not (above and node is inside) for there, node in classes):
+            return True
+        sets = not above and any(f"self.{name}" in there.classes[node] for there, node in classes)
+        return sets and all(self._known(there, base) for there, node in classes for base in node.bases)
+
+    def _known(self, file: File, base: ast.expr) -> bool:
+        """Say whether a base is a class of these files or of Python: then it is no module and no tensor."""
+        name = spelled(base)
+        root = name.partition(".")[0]
+        origin = file.imports.get(root, "")
+        if not origin:
+            return bool(self.named(file, name)) or hasattr(builtins, name)
+        of_these = self.module(file, origin) or self.module(file, origin.rpartition(".")[0])
+        return bool(of_these and self.named(file, name)) or origin.partition(".")[0] in sys.stdlib_module_names
 
     def bases(self, file: File, name: str) -> Iterator[tuple[File, str]]:
         """Yield a class by its name and all that it is derived from, those of other libraries too."""
@@ -170,7 +188,7 @@ class Owned:
         return len(variable) > 3 and any(method in file.classes[node] for some in after for file, node in some)
 
 
-def _given(file: File, node: ast.arg) -> list[ast.AST]:
+def given_to(file: File, node: ast.arg) -> list[ast.AST]:
     """Return what a parameter is given where this file calls its function, or what a Literal says that it may be."""
     function = file.parents[file.parents[node]]
     names = [each.arg for each in arguments(function) if each.arg not in ("self", "cls")]

@@ -15,7 +15,8 @@ from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.usage.files import Sources, read_sources
 from reports.usage.guards import Guard, Guards, caught
 from reports.usage.hooks import Sight, seen
-from reports.usage.owned import FUNCTIONS, File, last, spelled
+from reports.usage.options import ANY, Options
+from reports.usage.owned import File, last, spelled
 from reports.usage.project import Owned
 from reports.usage.values import Has
 
@@ -53,7 +54,6 @@ GUARD = (
     r"|nn\.Transformer|hasattr\(torch|skip(if|If|Unless|unless)\(|^ *class \w+\(.*Optim"
 )
 WORTH = re.compile(rf"register_(\w*hook|prehook|[^\w])|{NAMED}|{GUARD}".encode(), re.MULTILINE)
-DEPTH = 5
 
 
 @dataclass(frozen=True, order=True)
@@ -71,6 +71,16 @@ class Use:
     seen: Mapping[str, bool] = field(default_factory=dict, compare=False)  # word -> whether it holds; else it is open
     guards: tuple[Guard, ...] = field(default=(), compare=False, repr=False)
     caught: bool = field(default=False, compare=False)  # what a release lacks is caught
+
+    @property
+    def order(self) -> tuple[str, int, int, int, str]:
+        """Where it comes among others: as in the file, cell behind cell."""
+        return self.file, self.cell, self.line, self.column, self.api
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words."""
+        return f"{self.file}, cell {self.cell}, line {self.line}" if self.cell else f"{self.file}:{self.line}"
 
     @property
     def kinds(self) -> set[str]:
@@ -102,7 +112,8 @@ def read_code(path: Path, has: Has, root: Path | None = None) -> Code:
     sources = read_sources(path, WORTH, root)
     owned = Owned(sources.read)
     code = Code(Guards(has, owned, APIS), sources, root)
-    code.uses = sorted({use for each in sources.read for use in Reader(each, owned, code.guards, sources).uses()})
+    found = {use for each in sources.read for use in Reader(each, owned, code.guards, sources).uses()}
+    code.uses = sorted(found, key=lambda use: use.order)
     return code
 
 
@@ -172,6 +183,7 @@ class Reader:
         if isinstance(node, ast.Call):  # or has a default
             how = last(node.func)
             safe = how in ("setattr", "get", "setdefault") or len(node.args) > (1 if how == "pop" else 2)
+            safe |= how == "getattr" and any(_asks_for(one, node) for one in guards)
         words, owned = seen(Sight(node, name, call, guards, self.file, self.owned)), f"Optimizer.{name}"
         api = owned if words["optimizer"] and owned in APIS else name  # what a module has by the same name
         line, end = getattr(place, "lineno", 0), getattr(call or place, "end_lineno", 0)
@@ -184,32 +196,9 @@ class Reader:
 
     def _options(self, call: ast.Call, name: str) -> tuple[set[str], bool]:
         """Return the options that a call gives, on or off, and whether there may be others."""
-        given = [{each.arg} if each.arg else self._dict(call, each.value) for each in call.keywords]
-        given += [{SECOND[name]}] if name in SECOND and len(call.args) > 1 else []
-        return {each for some in given for each in some or ()} & OPTIONS, None in given
-
-    def _dict(self, call: ast.Call, node: ast.AST | None, depth: int = 0) -> set[str] | None:
-        """Return the keys of a dict of options, or what own calls hand on in one; None where code does not show it."""
-        match node:
-            case ast.Dict():
-                pairs = zip(node.keys, node.values, strict=True)
-                words = self.owned.words
-                some = [{*words(self.file, key)} if key else self._dict(call, of, depth) for key, of in pairs]
-                return None if None in some else {word for keys in some for word in keys or ()}
-            case ast.Call(func=ast.Name(id="dict"), args=[]):
-                return {each.arg or "" for each in node.keywords}
-            case ast.IfExp():  # on which releases which is given is not asked
-                both = [self._dict(call, each, depth) for each in (node.body, node.orelse)]
-                return None if None in both else set()
-            case ast.Name() | ast.Attribute() if depth < DEPTH:
-                wrapper = self.file.around(call, *FUNCTIONS)
-                if isinstance(wrapper, FUNCTIONS) and wrapper.args.kwarg and spelled(node) == wrapper.args.kwarg.arg:
-                    calls = (self.file.calls.get(start + wrapper.name, ()) for start in ("", "self.", "cls."))
-                    given = {keyword.arg for some in calls for each in some for keyword in each.keywords if keyword.arg}
-                    return given & OPTIONS or None
-                values = self.file.values(node)
-                return self._dict(call, values[0].value, depth + 1) if len(values) == 1 else None
-        return None
+        given = Options(self.owned, self.guards, APIS, self.file, call, name).keys()
+        second = {SECOND[name]} if name in SECOND and len(call.args) > 1 else set()
+        return (given | second) & OPTIONS, ANY in given
 
     def _is_any(self, owner: ast.AST, holds: Callable[[ast.AST], bool]) -> bool:
         """Say whether something holds of an expression, of what it may be bound to, or of what hands it on."""
@@ -249,3 +238,11 @@ class Reader:
             return True
         classes = [one for each in made for one in self.owned.named(self.file, each)]
         return any(self.owned.method(where, each, node.attr) for where, each in classes)
+
+
+def _asks_for(guard: Guard, read: ast.Call) -> bool:
+    """Say whether a guard is hasattr() of just what is read by getattr(), whatever its name is."""
+    test = guard.test
+    if not (guard.wanted and isinstance(test, ast.Call) and last(test.func) == "hasattr"):
+        return False
+    return [*map(ast.unparse, test.args)] == [*map(ast.unparse, read.args)]

@@ -23,7 +23,7 @@ from reports.data import forms
 from reports.data.atlas import Atlas, Column
 from reports.data.names import add_range, add_sources, between, mode_named, read_atlas
 from reports.data.strict import BadInput, one_line, parse, read_bytes, write_atomic
-from reports.usage.affects import Affected, Finding, affects
+from reports.usage.affects import Affected, Finding, affects, unread_options
 from reports.usage.answer import FORMS, as_json
 from reports.usage.bounds import read_bounds
 from reports.usage.files import repository
@@ -61,9 +61,10 @@ def run(args: argparse.Namespace) -> int:
     table = Lacking(atlas)
     code = read_code(args.path, table.has, repository(args.path))
     code.sources.skipped[:0] = unread
+    mode = mode_named(atlas, args.mode)
+    code.sources.skipped += unread_options(columns, code, table) if mode == atlas.modes[0] else []
     for fault in code.sources.skipped:
         print(one_line(f"left out: {fault}"), file=sys.stderr)
-    mode = mode_named(atlas, args.mode)
     if mode == atlas.modes[0]:
         answer = affects(atlas, columns, code, table, str(args.path), why)
     else:
@@ -85,9 +86,12 @@ def releases(atlas: Atlas, args: argparse.Namespace) -> tuple[tuple[Column, ...]
         return between(atlas, args.first, args.last), "as asked", []
     bounds = read_bounds(args.path)
     unread = [f"{each}; name the releases with --from and --to" for each in bounds.unread]
-    if not bounds.bind:
-        return atlas.columns, "all that are recorded: no bound on torch was found in metadata", unread
     columns = tuple(column for column in atlas.columns if bounds.admits(column.version))
+    if not bounds.bind:
+        fewer = 0 < len(columns) < len(atlas.columns)
+        which = f"that have a wheel for Python {bounds.python}" if fewer else "that are recorded"
+        why = f"all {which}: no bound on torch was found in metadata (--from and --to name others)"
+        return columns or atlas.columns, why, unread
     if not columns:
         raise BadInput(args.path, "", f"no recorded release is in {bounds}", "name others with --from and --to")
     return columns, f"as {bounds} admits", unread

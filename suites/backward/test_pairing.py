@@ -305,7 +305,7 @@ def test_stack_checkpoint(subject: Subject, factors: List[int], chain: bool, ree
     where=("m is a trainable nn.Linear", "one pass, hooks push or pop"),
     source=(EARLY, "measured"),
     asked=STACK + "activation checkpointing use_reentrant False early stop stack swapped",
-    matters_if="full_backward ?checkpoint",
+    matters_if="full_backward ?checkpoint ?called_twice",
     instead=INSTEAD,
     needs=(FULL, FORMS),
     about=HOOKED,

@@ -81,7 +81,7 @@ def test_checkpoint_packs(subject: Subject, layers: int, reentrant: bool, double
     where=("it alone is returned, no graph break", EAGER),
     source="measured",
     asked="forward hook output namedtuple becomes tuple activation checkpointing torch.compile",
-    matters_if="forward ?compiled ?checkpoint",
+    matters_if="forward ?compiled ?checkpoint ?output_tuple_class",
     needs=(COMPILE, FORMS),
     about="register_forward_hook",
     readings=by_release(

@@ -65,7 +65,7 @@ def test_wrapper(subject: Subject, kind: str, late: bool, form: Any) -> None:
     asked="register_full_backward_hook on torch.compile(model) never called",
     needs=COMPILE,
     about=APIS[3:],
-    matters_if="full_backward|backward own ?compiled",
+    matters_if="full_backward|backward own ?wrapper",
     readings=by_release(
         "silent",
         ("2.4", "never", "ignored"),
@@ -95,7 +95,7 @@ def test_wrapper_backward(subject: Subject, kind: str, late: bool, by: int, form
     asked="cannot use both regular backward hooks and full backward hooks after hooking optimizedmodule",
     needs=COMPILE,
     about=APIS[3:],
-    matters_if="full_backward|backward own ?compiled",
+    matters_if="full_backward|backward own ?wrapper ?hooked_again",
     readings=by_release(
         "none",
         ("2.4", "refuses", "RuntimeError"),
@@ -266,7 +266,7 @@ def wrapped(net: Any, hooks: int) -> Any:
     asked="copy.deepcopy compiled model loses hooks",
     needs=COMPILE,
     about=APIS[1],
-    matters_if="forward own ?compiled",
+    matters_if="forward own ?wrapper ?copied",
     readings=by_release(
         "silent",
         ("2.4", "dropped", 0),
@@ -294,7 +294,7 @@ def test_deepcopy(subject: Subject, hooks: int, used: bool, form: Any) -> None:
     asked="pickle torch compile model hooks lost cannot pickle local object convert_frame",
     needs=COMPILE,
     about=APIS[1],
-    matters_if="forward own ?compiled",
+    matters_if="forward own ?wrapper ?copied",
     readings=by_release(
         "error",
         ("2.4", "dropped", [0, 1]),

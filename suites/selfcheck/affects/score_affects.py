@@ -94,7 +94,7 @@ def forms() -> Iterator[Form]:
         name, _, code = block.strip("\n").partition("\n")
         lines = [line.partition("  #: ") for line in code.split("\n")]
         labels = [(number, *label.partition(" -> ")) for number, (_, _, label) in enumerate(lines, 1)]
-        uses = {(number, one) for number, found, _, _ in labels for one in found.split(", ") if one}
+        uses = {(number, one) for number, found, _, _ in labels for one in re.split(r", (?![^(]*\))", found) if one}
         said = {(number, one) for number, _, _, found in labels for one in found.split(", ") if one}
         yield Form(name, "\n".join(line for line, _, _ in lines), uses, said)
 

@@ -136,6 +136,10 @@ def test_what_is_missing_is_said_once_with_its_places(code, capsys):
     status, out, _ = ask(code, capsys, "--from", "1.12", "--to", "2.0", source=source)
     assert status == 1
     assert "them.py:1, them.py:2: register_full_backward_pre_hook\n  error, 1.12 to 1.13: torch has no" in out
+    assert "\n    instead: ask for torch>=2.0 in the metadata, or use it only where torch has it.\n" in out
+    source = "m.register_forward_hook(f, always_call=True)\n"
+    (found,) = plain(code, capsys, "--from", "2.0", "--to", "2.0", source=source)["findings"]
+    assert found["instead"] == "ask for torch>=2.1 in the metadata, or give always_call= only where torch has it."
 
 
 UPGRADE, OLDER = "an upgrade breaks or changes this", "missing or wrong on older releases only"
@@ -335,13 +339,6 @@ def test_the_releases_are_those_on_which_a_mode_was_measured(code, capsys):
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "was measured on none of these releases; it was on 2.1, " in err
     assert "there is no mode 'nope'" in ask(code, capsys, "--mode", "nope")[2]
-
-
-def test_hidden_folders_are_not_read(code):
-    for folder in (".venv", "__pycache__", "src"):
-        (code / folder).mkdir()
-        (code / folder / "a.py").write_text(LEGACY)
-    assert effect(code).code.sources.files == 1
 
 
 def test_what_was_judged_of_packages_names_what_is_known() -> None:

@@ -137,7 +137,31 @@ def test_a_range_that_cannot_be_read_is_said(code, capsys, kind):
     assert err.count("\n") == 1
     assert named in err
     assert "name the releases with --from and --to" in err
-    assert out.startswith("torch 1.4 to 2.15, all that are recorded: no bound on torch was found in metadata;")
+    assert out.startswith("torch 1.4 to 2.15, all that are recorded: no bound on torch was found in metadata (--from")
+
+
+PYTHONS = {
+    "a project": ({"pyproject.toml": '[project]\nname = "them"\nrequires-python = ">=3.11,<3.13"\n'}, "1.13", "2.15"),
+    "next to torch": (project('"torch"', 'requires-python = ">=3.9,<3.10"\n'), "1.7", "2.8"),
+    "Poetry": (poetry('"*"', 'python = "^3.12"\n'), "2.2", "2.15"),
+    "two of Poetry": (poetry('"*"', 'python = "~3.7 || ~3.9"\n'), "1.4", "2.8"),
+    "setup.cfg": ({"setup.cfg": "[options]\npython_requires = >=3.10.2\n"}, "1.11", "2.15"),
+    "setup.py": (setup("setup(python_requires='>=3.10')"), "1.11", "2.15"),
+    "PKG-INFO": ({"PKG-INFO": "Metadata-Version: 2.1\nName: them\nRequires-Python: >=3.14\n"}, "2.9", "2.15"),
+    "a bound on torch": (project('"torch>=1.9"', 'requires-python = ">=3.12"\n'), "1.9", "2.15"),
+    "a Python to come": (project("", 'requires-python = ">=3.99"\n'), "1.4", "2.15"),
+    "no version": (project("", 'requires-python = "three"\n'), "1.4", "2.15"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PYTHONS)
+def test_without_a_bound_releases_count_that_have_a_wheel(code, capsys, kind):
+    files, first, last = PYTHONS[kind]
+    put(code, {"them.py": LEGACY, **files})
+    found = answer(code, capsys)
+    assert (found["releases"][0], found["releases"][-1]) == (first, last)
+    assert ("that have a wheel for Python" in found["why"]) == ((first, last) not in (("1.4", "2.15"), ("1.9", "2.15")))
+    assert ask(code, capsys)[2] == ""
 
 
 def test_a_package_among_others_has_its_own_metadata(tmp_path, capsys):
