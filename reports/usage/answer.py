@@ -96,7 +96,7 @@ def _not_measured(answer: Affected) -> Iterator[tuple[str, Use]]:
     """Yield what was not measured at each place."""
     for one in answer.unmeasured:
         for use in one.uses:
-            place = f"{_place(use)}: " * bool(use.cell)
+            place = f"{use.place}: " * bool(use.cell)
             yield f"{place}{one.api} is not measured in {answer.mode} on torch {one.on}", use
 
 
