@@ -290,7 +290,7 @@ def _python_requires(code: File, owned: Owned) -> list[str]:
 def _installed(file: Path, asked: Bounds) -> bool:
     """Take what PKG-INFO says, or a folder of metadata."""
     found = PathDistribution(file if file.is_dir() else file.parent)
-    asked.add_python([found.metadata.get("Requires-Python")])
+    asked.add_python(found.metadata.get_all("Requires-Python") or [])
     for line in found.requires or []:
         asked.add(line)
     return True

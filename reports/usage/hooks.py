@@ -163,7 +163,7 @@ def _is_once(test: ast.AST, file: File) -> bool:
     return False
 
 
-def _is_walked(owner: ast.expr, function: ast.AST, file: File, depth: int = 0) -> bool:
+def _is_walked(owner: ast.AST, function: ast.AST, file: File, depth: int = 0) -> bool:
     """Say whether a function gets all modules of a model: it is given to apply(), or calls itself for the children."""
     name = getattr(function, "name", None)
     own = [each for start in ("", "self.", "cls.") for each in file.calls.get(f"{start}{name}", ()) if name]
@@ -174,17 +174,15 @@ def _is_walked(owner: ast.expr, function: ast.AST, file: File, depth: int = 0) -
         loops = (one.value for one in file.values(node) if isinstance(one.node, LOOPS) and one.value)
         return any(last(each) in CHILDREN for loop in loops for each in ast.walk(loop))
 
-    def is_handed_on(node: ast.expr) -> bool:  # by a function that gets all of them, without a test
+    def is_handed_on(node: ast.AST) -> bool:  # by a function that gets all of them, without a test
         call = next((each for each in own if node in (*each.args, *(one.value for one in each.keywords))), node)
         around = file.around(call, *FUNCTIONS)
-        straight = around and file.parents.get(file.parents[call]) is around and depth < DEPTH
-        before = [each for each in around.body if where(each) < where(call)] if straight else []
-        tests = [each.test for each in before if isinstance(each, ast.If)]
-        return (
-            bool(straight) and all(_is_once(each, file) for each in tests) and _is_walked(node, around, file, depth + 1)
-        )
+        if not isinstance(around, FUNCTIONS) or file.parents.get(file.parents[call]) is not around or depth >= DEPTH:
+            return False
+        tests = [each.test for each in around.body if where(each) < where(call) and isinstance(each, ast.If)]
+        return all(_is_once(each, file) for each in tests) and _is_walked(node, around, file, depth + 1)
 
-    handed = [one.value for one in file.values(owner) if one.value in arguments(function)]
+    handed = [one for one in arguments(function) if one in [each.value for each in file.values(owner)]]
     if any(is_child(each) for each in given) and (handed or is_child(owner)):
         return True
     applied = [

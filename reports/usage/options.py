@@ -136,19 +136,18 @@ class Options:
         def counts(put: ast.AST) -> bool:
             return scope is not file.within.get(node) or since < where(put) < where(self.call)
 
-        for one in (each for each in file.bound.get((scope, name), ()) if counts(each.node)):
-            if isinstance(one.node, ast.AugAssign):
-                yield self._where(file, one.node.value, depth, one.node)
-            for target in one.node.targets if isinstance(one.node, ast.Assign) else ():
-                if isinstance(target, ast.Subscript) and spelled(target) == name:
-                    word = ast.Dict([target.slice], [one.node.value])
-                    yield self._where(file, word, depth, one.node)
+        for put in (each.node for each in file.bound.get((scope, name), ()) if counts(each.node)):
+            if isinstance(put, ast.AugAssign):
+                yield self._where(file, put.value, depth, put)
+            elif isinstance(put, ast.Assign):
+                for target in put.targets:
+                    if isinstance(target, ast.Subscript) and spelled(target) == name:
+                        yield self._where(file, ast.Dict([target.slice], [put.value]), depth, put)
         for each in (call for how in PUTS for call in file.calls.get(f"{name}.{how}", ())):
             if file.home(each, file.within[each], name) is scope and counts(each):
-                put = (
-                    each.args[:1] if last(each.func) == "update" else [ast.Dict([one], [one]) for one in each.args[:1]]
-                )
-                yield both(self._where(file, one, depth, each) for one in put)
+                given = each.args[:1]
+                keys = given if last(each.func) == "update" else [ast.Dict([one], [one]) for one in given]
+                yield both(self._where(file, one, depth, each) for one in keys)
                 yield self._keywords(file, each.keywords, depth)
 
     def _taken(self, file: File, name: str) -> Iterator[str]:

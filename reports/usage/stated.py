@@ -16,7 +16,6 @@ CASES = {
     "autocast": "it runs in autocast",
     "between": "the hook is registered between the forward and the backward pass",
     "compiled_autograd": "compiled autograd is on",
-    "copied": "the module is copied or pickled",
     "counts": "the hook counts on its module",
     "disabled": "torch.compiler.disable is used on the hook or the module",
     "early": "another layer of the checkpoint comes after the module",
@@ -47,7 +46,6 @@ CASES = {
     "threads": "the forward runs in several threads",
     "trained": "train() or eval() is called between compiled calls",
     "unused": "an output of the network is not used",
-    "wrapper": "it is called on what torch.compile returns",
 }
 #: The cases that a mode is: there they hold.
 IS = {"late": ("late",), "aot": ("backend",), "inductor": ("backend",)}
@@ -149,6 +147,7 @@ compile | modes.errors | compiled_grad | ?func_grad
 """)
 #: Those that say that a mode is as eager, where their sentence is not so.
 WHERE_NOT = _rows("""
+checkpoint | modes.checkpoint | autocast | ?autocast
 inference | backward.modes | inference |
 compile | modes.compile | autograd_accumulated autograd_retain | ?compiled_autograd
 compile | modes.compile | counts | ?counts

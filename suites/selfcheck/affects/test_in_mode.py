@@ -23,7 +23,7 @@ NEWEST = ("--from", "2.15")
 #: Clauses about compiled and checkpointed modules that say that hooks are as in eager, on every release that has them,
 #: or what helps, or how a difference ends that another row is about.
 AS_IN_EAGER = {
-    "modes.checkpoint": "autocast tied no_early_stop random tensor unfrozen unfrozen_no_stop "
+    "modes.checkpoint": "tied no_early_stop random tensor unfrozen unfrozen_no_stop "
     "reentrant_detaches reentrant_no_leaf",
     "modes.compile": "accumulated always_call autograd_changes autograd_compiled autograd_module autograd_tensor "
     "backward disabled disabled_module enabled forward fullgraph_outer in_place_copy in_place_global late_outer "

@@ -150,7 +150,7 @@ def test_a_torch_that_is_right_gives_no_alarm(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "says"),
-    [("never_run", "relies on state.loaded."), ("not_there", "torch has no register_load_state_dict_post_hook:")],
+    [("never_run", "  relies on state."), ("not_there", "torch has no register_load_state_dict_post_hook:")],
 )
 def test_a_break_is_said_at_its_line(tmp_path: Path, fault: str, says: str) -> None:
     done = run(tmp_path, "-p", fault)
