@@ -40,7 +40,7 @@ NAMES_TORCH = re.compile(r"\s*torch\s*(\[[^\]]*\])?\s*([<>=!~^@;(]|$)")
 #: Behind a release: "torch==2.1.0+cpu" and "torch==2.2.0.dev20231010" are builds of one.
 BUILD = re.compile(r"(?<=\d)(\+[\w.]+|\.?(dev|post|rc|a|b)\d*)+(?=$|[\s,;|)])")
 #: Python -> the first and the last release of torch with a wheel for it on Linux, as `pip index versions torch` says
-#: (December 2026); "" where there is no end yet. Older Pythons than these are not asked.
+#: (30 November 2026); "" where there is no end yet. Older Pythons than these are not asked.
 WHEELS = {
     "3.7": ("", "1.13"), "3.8": ("", "2.4"), "3.9": ("1.7", "2.8"), "3.10": ("1.11", "2.14"), "3.11": ("1.13", ""),
     "3.12": ("2.2", ""), "3.13": ("2.5", ""), "3.14": ("2.9", ""), "3.15": ("2.15", ""),

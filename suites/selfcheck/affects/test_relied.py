@@ -15,7 +15,8 @@ from packaging.version import Version
 
 from fixtures.judge.triage import DIFFERS
 from reports.data.strict import validate
-from reports.relied.alarm import alarms
+from reports.relied.alarm import Alarms, alarms
+from reports.relied.answer import FORMS, LISTS
 from reports.relied.choice import ONLY_IF, WAYS, Relied, relied
 from reports.usage.affects import MISSING, affects
 from reports.usage.uses import read_code
@@ -97,6 +98,16 @@ def test_every_row_of_the_tables_leaves_a_clause_out() -> None:
     assert [start for start in sorted(starts) if not any(name.startswith(start) for name in atlas.clauses)] == []
 
 
+def said(asked: Relied, signs: list[str]) -> Alarms:
+    """What is said of a run in which one clause fails, with these signs."""
+    atlas, names = recorded()
+    name = "handles.removal.stops"
+    assert name in asked.clauses
+    cell = {"clause": name, "mode": "eager", "verdict": DIFFERS[0], "declared": False, "signs": signs, "evidence": None}
+    run: Any = type("Run", (), {"lines": {(name, "eager"): cell}, "measured": "2.15.0"})
+    return alarms(asked, run, atlas.clauses, names, lambda *given: "")
+
+
 @pytest.mark.parametrize(
     ("source", "signs", "lines"),
     [
@@ -118,13 +129,7 @@ def test_a_failure_is_said_of_the_lines_that_it_concerns(
     tmp_path: Path, source: str, signs: list[str], lines: list[int]
 ) -> None:
     """Where the smallest plan that fails has hooks that the code does not register so, it is nobody's alarm."""
-    atlas, names = recorded()
-    asked = chosen(tmp_path, source)
-    name = "handles.removal.stops"
-    assert name in asked.clauses
-    cell = {"clause": name, "mode": "eager", "verdict": DIFFERS[0], "declared": False, "signs": signs, "evidence": None}
-    run: Any = type("Run", (), {"lines": {(name, "eager"): cell}, "measured": "2.15.0"})
-    answer = alarms(asked, run, atlas.clauses, names, lambda *given: "")
+    answer = said(chosen(tmp_path, source), signs)
     assert [use.line for one in answer.alarms for use in one.uses] == lines
     assert answer.others == (not lines)
 
@@ -167,15 +172,26 @@ def test_what_breaks_for_others_gives_no_alarm(tmp_path: Path) -> None:
 
 
 def test_the_other_forms(tmp_path: Path) -> None:
-    done = run(tmp_path, "-p", "never_run", "--format", "json")
-    found = json.loads(done.stdout)
+    asked = chosen(tmp_path, "m.register_forward_hook(f)\nm.register_forward_hook(g)\n")
+    answer = said(asked, [])
+    found = json.loads(FORMS["json"](answer))
     validate(found, "answers.schema.json#/$defs/relied", tmp_path, "")
-    assert {use["line"] for one in found["alarms"] for use in one["uses"]} == {1}
-    done = run(tmp_path, "-p", "never_run", "--format", "github")
-    assert done.stdout.startswith("::error file=them.py,line=1,title=state."), done.stdout
-    done = run(tmp_path, "--list", "--format", "json")
-    validate(json.loads(done.stdout), "answers.schema.json#/$defs/relied_list", tmp_path, "")
-    assert not (tmp_path / "hook-conformance" / "run.jsonl").exists() or done.returncode == 0
+    assert [use["line"] for one in found["alarms"] for use in one["uses"]] == [1, 2]
+    lines = FORMS["github"](answer).splitlines()
+    assert [line.partition(",title=")[0] for line in lines[:2]] == [
+        "::error file=them.py,line=1",
+        "::error file=them.py,line=2",
+    ]
+    found = json.loads(LISTS["json"]((asked, recorded()[0].clauses)))
+    validate(found, "answers.schema.json#/$defs/relied_list", tmp_path, "")
+    assert {one["clause"] for one in found["clauses"]} == {*asked.clauses}
+
+
+def test_the_list_runs_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, "--list")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("12 clauses for torch ")
+    assert not (tmp_path / "hook-conformance").exists()
 
 
 @pytest.mark.parametrize(
