@@ -190,7 +190,7 @@ def test_the_other_forms(tmp_path: Path) -> None:
 def test_the_list_runs_nothing(tmp_path: Path) -> None:
     done = run(tmp_path, "--list")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("12 clauses for torch ")
+    assert re.match(r"\d+ clauses for torch ", done.stdout)
     assert not (tmp_path / "hook-conformance").exists()
 
 
