@@ -337,7 +337,6 @@ def test_stack_early_stop(subject: Subject, factor: int, before: int) -> None:
     source="measured",
     asked=ASKED + "recursive module forward calls itself nested calls same module grad_output order",
     needs=FULL,
-    about="register_full_backward_hook",
     value=True,
     wrong={"the gradients of the outer call first": False},
     witness={"factors": [3, 5], "passes": 1},

@@ -1,10 +1,12 @@
 """Plans, and programs of the small grammar, that few draws reach: each for a part of the model that no other shows."""
 
+from fixtures.families.lifetime import LetGo
 from fixtures.plan.grammar import (
     Add,
     Backward,
     Call,
     Chain,
+    Copy,
     Forward,
     Hook,
     InPlace,
@@ -53,6 +55,11 @@ def hooked_in_a_pass(on: str, also: str) -> Plan:
 
 
 PLANS = {
+    "a parameter of the original lives on behind a copy": Plan(
+        Leaf("m0", "scale", (2,)),
+        (Input(1),),
+        (Hook("multi_all", "m0.weight", "h0"), Copy(), Forward(), LetGo()),
+    ),
     "a retained gradient, then None": Plan(TWO, X, (Forward(), Retain("m1>0"), Backward((1,)), NONES, Backward((1,)))),
     "a number in place of None": Plan(
         TWO, X, (Forward(), NONES, Hook("tensor", "m1>0", "h1", (ReturnWrong("number"),)), Backward((1,)))
