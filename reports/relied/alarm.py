@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fixtures.families import KINDS
-from fixtures.judge.in_words import in_words
+from fixtures.judge.in_words import FIRST_AT, in_words
 from fixtures.judge.triage import fails, triage
 from fixtures.plan.grammar import OPTIONS
 from reports.data.clause import Clause
@@ -60,9 +60,10 @@ class Alarms:
         places = len({(use.file, use.cell, use.line) for use in self.relied.code.uses})
         at = "1 place" if places == 1 else f"{places} places"
         bad = len({one.clause.id for one in self.alarms})
-        ends = "are all as stated" if not bad else f"{bad} {'is' if bad == 1 else 'are'} not as stated"
+        ends = f"; {bad} {'is' if bad == 1 else 'are'} not as stated" if bad else ""
+        lacks = f"; torch lacks {', '.join(self.missing)}" if self.missing else ""
         says = f"{torch_of(self.torch)}: {self.judged} clauses that your code relies on at {at}"
-        return f"{says} {ends}" if not bad else f"{says}; {ends}"
+        return says + (ends + lacks or " are all as stated")
 
 
 def alarms(relied: Relied, run: Run, clauses: Mapping[str, Clause], names: Lacking, script: Any) -> Alarms:
@@ -73,31 +74,42 @@ def alarms(relied: Relied, run: Run, clauses: Mapping[str, Clause], names: Lacki
     # What shows best what they share comes first.
     for cluster in triage(met):
         cells += [cluster.start, *(cell for cell in cluster.cells if cell is not cluster.start)]
+    cells.sort(key=lambda cell: [*LEVELS].index(clauses[cell["clause"]].level or "observed"))  # what is promised first
     found = []
     for cell in cells:
         name, uses = cell["clause"], tuple(_met(cell, relied))
         holds = [one for one in clauses[name].readings if one.name in (cell.get("holds") or ()) and one.told]
         does = holds[0].says if holds else in_words(cell) or "the test fails"
-        found.append(Alarm(clauses[name], cell["mode"], uses, does, bool(holds), script(run, cell)))
-    judged = len({name for name, _ in run.lines if name in relied.clauses})
+        found.append(
+            Alarm(clauses[name], cell["mode"], uses, does, bool(holds), script(run, cell).partition("script: ")[2])
+        )
+    judged = len(
+        {name for (name, _), cell in run.lines.items() if name in relied.clauses and cell["verdict"] != "absent"}
+    )
     others = {cell["clause"] for cell in bad} - {one.clause.id for one in found}
     return Alarms(relied, run.measured, judged, dict(_missing(relied, run, clauses, names)), (*found,), len(others))
 
 
 def _met(cell: Mapping[str, Any], relied: Relied) -> Iterator[Use]:
-    """Yield the uses that a failure concerns: of a kind in the smallest plan that fails, where all of it is used."""
+    """Yield the uses that a failure concerns: such as the smallest plan that fails has, where all of it is used."""
     uses, signs = relied.clauses[cell["clause"]], cell.get("signs", ())
     kinds = {sign.removesuffix(" hook") for sign in signs} & {*KINDS}
-    same = [use for use in uses if not kinds or not use.kinds & {*KINDS} or use.kinds & kinds]
+    first = {sign.removeprefix(FIRST_AT).removesuffix(" hook") for sign in signs if sign.startswith(FIRST_AT)} & kinds
     every = [use for use in relied.code.uses if not kinds or use.kinds & kinds]
-    for option in OPTIONS:
-        if f"{option}=True" in signs and not any(option in use.options or use.unsure for use in every):
+    if first and any(use.kinds & first for use in uses):  # the hook at which the calls begin to differ
+        kinds = first
+    same = [use for use in uses if not kinds or not use.kinds & {*KINDS} or use.kinds & kinds]
+    for option in (each for each in OPTIONS if f"{each}=True" in signs):
+        if not any(option in use.options or use.unsure for use in every):
             return
+        same = [use for use in same if option in use.options or use.unsure] or same
     if GLOBAL in signs and not any(use.seen.get("everywhere") for use in every):
         return
     for sign, word in DOES.items():
-        if sign in signs and every and all(use.seen.get(word) is False for use in every):
-            return
+        if sign in signs and every:
+            if all(use.seen.get(word) is False for use in every):
+                return
+            same = [use for use in same if use.seen.get(word) is not False] or same
     yield from same
 
 

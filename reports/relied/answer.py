@@ -12,6 +12,8 @@ from reports.relied.alarm import Alarms
 from reports.relied.choice import Relied, in_order
 from reports.usage.answer import annotation, heading, plain
 
+#: So many clauses are named behind the first one at the same lines.
+MOST = 8
 LACKS = "torch has no {}: ask for a release that has it, or guard the call"
 
 
@@ -27,8 +29,9 @@ def as_text(answer: Alarms) -> str:
             f"  relies on {first.clause.id}: {first.clause.says}",
             *(f"    {each}" for each in first.clause.hints),
         ]
-        lines += [f"    {first.words}", *[f"    {first.script}"] * bool(first.script)]
-        lines += [f"  and on {one.clause.id}: {one.does}" for one in rest]
+        lines += [f"    {first.words}", *[f"    script: {first.script}"] * bool(first.script)]
+        lines += [f"  and on {one.clause.id}: {one.does}" for one in rest[:MOST]]
+        lines += [f"  and on {len(rest) - MOST} more (--format json has them)"] if len(rest) > MOST else []
     if answer.others:
         number = forms.counted(answer.others, "other clause fails", "other clauses fail")
         lines += ["", f"{number}, with hooks that your code does not register so: {REPORTS} triage"]
@@ -59,7 +62,7 @@ def as_github(answer: Alarms) -> str:
     for uses in dict.fromkeys(one.uses for one in answer.alarms):
         first, *rest = (one for one in answer.alarms if one.uses == uses)
         says = f"relies on {first.clause.id}: {first.clause.says} {first.words}"
-        says += f"; and on {', '.join(one.clause.id for one in rest)}" if rest else ""
+        says += f"; and on {', '.join(one.clause.id for one in rest[:MOST])}" if rest else ""
         lines += [annotation("error", use, first.clause.id, says) for use in uses]
     return "".join(lines) + answer.summary + "\n"
 
@@ -70,8 +73,7 @@ FORMS = {"text": as_text, "json": as_json, "github": as_github}
 def listed(given: tuple[Relied, Clauses]) -> str:
     """Return the clauses that were chosen, those about the same uses together."""
     asked, clauses = given
-    modes = f", with plans in {', '.join(asked.modes[1:])}" if asked.modes[1:] else ""
-    lines = [forms.counted(len(asked.clauses), "clause", "clauses") + f" for torch {asked.version}{modes}"]
+    lines = [forms.counted(len(asked.clauses), "clause", "clauses") + f" for torch {asked.version}"]
     for uses, names in in_order(asked):
         lines += ["", heading(uses)]
         for name in names:
@@ -88,8 +90,7 @@ def listed_as_json(given: tuple[Relied, Clauses]) -> str:
         for name, uses in asked.clauses.items()
     ]
     return forms.as_json(
-        {"format": ANSWERS_FORMAT, "torch": str(asked.version), "modes": asked.modes, "ways": dict(asked.ways)}
-        | {"clauses": found}
+        {"format": ANSWERS_FORMAT, "torch": str(asked.version), "ways": dict(asked.ways)} | {"clauses": found}
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +24,10 @@ from reports.usage.uses import Code, Use
 
 @dataclass(frozen=True)
 class Way:
-    """A way to run a model: how code names it, the clauses about it alone, and the modes that play plans so."""
+    """A way to run a model: how code names it, and how the ids of the clauses begin that are about it alone."""
 
     named: str
-    clauses: tuple[str, ...] = ()
-    modes: tuple[str, ...] = ()
+    clauses: tuple[str, ...]
 
 
 #: A clause that one of them has is left out where the code does not name the way.
@@ -41,40 +42,32 @@ WAYS = {
             "modes.errors.early_stop",
             "backward.modes.checkpoint",
             "backward.pairing.stack_checkpoint",
-        )
-        + ("backward.pairing.closure_checkpoint",),
-        ("checkpoint", "reentrant"),
+            "backward.pairing.closure_checkpoint",
+        ),
     ),
-    "DataParallel": Way(
-        r"\b(Distributed)?DataParallel\b|\bDDP\(", ("modes.distributed.", "modes.errors.no_sync"), ("parallel",)
-    ),
+    "DataParallel": Way(r"\b(Distributed)?DataParallel\b|\bDDP\(", ("modes.distributed.", "modes.errors.no_sync")),
     "FSDP": Way(r"\bfully_shard\b|\bFullyShardedDataParallel\b|\bFSDP\b", ("modes.sharded.",)),
-    "autocast": Way(r"\bautocast\(", ("modes.autocast.",), ("contexts",)),
+    "autocast": Way(r"\bautocast\(", ("modes.autocast.",)),
     "torch.jit": Way(r"\bjit\.(script|trace)", ("modes.jit.",)),
     "torch.fx": Way(r"\bsymbolic_trace\(|\bmake_fx\(|\bfx\.(Tracer|GraphModule)", ("modes.fx.",)),
     "torch.export": Way(r"torch\.export\b", ("modes.export.",)),
     "torch.func": Way(
         r"torch\.func\b|\bfunctorch\b|\bfunctional_call\(|\bvmap\(",
         ("modes.func.", "modes.errors.func", "modes.errors.functional"),
-        ("functional",),
     ),
     "copies": Way(
         r"\bcopy\.copy\(|\bdeepcopy\(|\bpickle\.|torch\.(save|load)\(",
         ("handles.copies.", "handles.handle.copies", "gradient.copies.", "built.copies.", "built.used."),
-        ("copy",),
     ),
-    "inference_mode": Way(r"\binference_mode\b", ("backward.modes.inference", "modes.decorated."), ("inference",)),
-    "forward_ad": Way(r"\bforward_ad\b|\bjvp\(", ("modes.func.jvp", "backward.modes.forward_ad"), ("dual",)),
-    "parametrize": Way(r"\bparametriz", ("built.parametrize.",)),
+    "inference_mode": Way(r"\binference_mode\b", ("backward.modes.inference", "modes.decorated.")),
+    "forward_ad": Way(r"\bforward_ad\b|\bfunc\.jvp\(", ("modes.func.jvp", "backward.modes.forward_ad")),
+    "parametrize": Way(r"\bparametrize\b|\bregister_parametrization\(", ("built.parametrize.",)),
     "weight_norm": Way(r"\bweight_norm\(", ("built.weight_norm.",)),
     "spectral_norm": Way(r"\bspectral_norm\(", ("built.spectral_norm.",)),
     "prune": Way(r"\bprune\.", ("built.prune.",)),
-    "lazy modules": Way(r"\bLazy[A-Z]\w*\(", ("built.lazy.",)),
+    "lazy modules": Way(r"\bLazy(Linear|Conv|BatchNorm|InstanceNorm)\w*\(", ("built.lazy.",)),
 }
-NAMED = re.compile(
-    "|".join(rf"(?P<w{number}>^[^#\n]*?(?:{way.named}))" for number, way in enumerate(WAYS.values())).encode(),
-    re.MULTILINE,
-)
+NAMED = re.compile("|".join(rf"(?P<w{number}>{way.named})" for number, way in enumerate(WAYS.values())))
 #: What a clause is about that begins so: hooks that do this. It is left out where the code shows that they do not.
 ONLY_IF = {
     "returns": (
@@ -87,9 +80,7 @@ ONLY_IF = {
     "edits": ("gradient.edits.", "backward.inplace."),
 }
 #: These are about hooks that return nothing, too.
-ALSO = re.compile(
-    r"\.(none_keeps|looks_only|parameters|every_call|every_backward|sees_the_sum|removed|grad_mode_is_off)$"
-)
+ALSO = re.compile(r"\.(none_keeps|looks_only|parameters|every_call|every_backward|sees_the_sum|grad_mode_is_off)$")
 #: What somebody's own users may call: a clause about it and a hook concerns the hook.
 OF_ALL = {GRAD}
 #: So many APIs are those that a sentence is true of, one by one; fewer are used together.
@@ -104,11 +95,6 @@ class Relied:
     version: Version
     clauses: Mapping[str, tuple[Use, ...]]
     ways: Mapping[str, str]
-
-    @property
-    def modes(self) -> list[str]:
-        """The modes in which plans are played."""
-        return ["eager", *(mode for name in self.ways for mode in WAYS[name].modes)]
 
     def why(self, clause: str) -> list[str]:
         """Return the ways that a clause is about, with the place where the code names each."""
@@ -135,15 +121,32 @@ def relied(atlas: Atlas, code: Code, path: Path, version: Version) -> Relied:
 
 
 def named_ways(path: Path, root: Path) -> dict[str, str]:
-    """Return the ways that files name outside comments, each with the first place."""
+    """Return the ways that code names, each with the first place; not what texts and comments say."""
     found: dict[str, str] = {}
     for name, file in python_files(path, root):
-        raw = read_bytes(file)
-        for match in NAMED.finditer(raw):
+        text = read_bytes(file).decode("utf-8", "replace")
+        if not NAMED.search(text):
+            continue
+        code = text if name.endswith(".ipynb") else _without_texts(text)
+        for match in NAMED.finditer(code):
             way = [*WAYS][int(str(match.lastgroup)[1:])]
-            line = raw.count(b"\n", 0, match.end()) + 1
+            line = code.count("\n", 0, match.end()) + 1
             found.setdefault(way, name if name.endswith(".ipynb") else f"{name}:{line}")
     return {name: found[name] for name in WAYS if name in found}
+
+
+def _without_texts(text: str) -> str:
+    """Return code with nothing in place of strings and comments, line for line; "" where it is no Python."""
+    lines = text.splitlines(keepends=True)
+    try:
+        tokens = [*tokenize.generate_tokens(io.StringIO(text).readline)]
+    except (SyntaxError, tokenize.TokenError):  # it is named as left out by who reads the uses
+        return ""
+    for token in (one for one in reversed(tokens) if one.type in (tokenize.STRING, tokenize.COMMENT)):
+        (first, start), (last, end) = token.start, token.end
+        kept = "\n" * (last - first)
+        lines[first - 1 : last] = [lines[first - 1][:start] + kept + lines[last - 1][end:]] + [""] * (last - first)
+    return "".join(lines)
 
 
 def concerns(clause: Clause, api: str, use: Use, apis: set[str]) -> bool:

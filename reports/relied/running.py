@@ -70,7 +70,7 @@ def _run(path: Path, own: argparse.Namespace, more: list[str], judge: Callable[[
     if not chosen.clauses:
         raise BadInput(path, "", "no clause is about its hooks on this torch", f"see {COMMAND} affects {path}")
     usual = [] if any(word.startswith(CHOSEN) for word in more) else USUAL
-    given = [*usual, *(f"--mode={mode}" for mode in chosen.modes), *(f"--clauses=={name}" for name in chosen.clauses)]
+    given = [*usual, "--mode=eager", *(f"--clauses=={name}" for name in chosen.clauses)]
     with contextlib.redirect_stdout(sys.stderr):  # the answer is all that standard output has
         status = judge([*given, *more])
     if status not in JUDGED:

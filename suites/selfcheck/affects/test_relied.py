@@ -50,6 +50,11 @@ def chosen(tmp_path: Path, source: str, version: Version = NEWEST) -> Relied:
         ("m.register_forward_hook(lambda m, x, y: y * 2)", ["output.replacement.chain"], []),
         ("m.register_forward_hook(f)\nc = torch.compile(m)", ["modes.compile.wrapper"], ["modes.jit."]),
         ("m.register_forward_hook(f)\n# torch.compile(m)", [], ["modes.compile."]),
+        (
+            '"""As torch.compile(m) does."""\nm.register_forward_hook(f)\ns = """\ntorch.jit.script(m)"""',
+            [],
+            ["modes."],
+        ),
         ("m.register_full_backward_hook(f)", ["backward.given.full"], ["retain.modules.undefined"]),
         ("o.register_step_post_hook(f)", ["optimizer.order.registered"], ["output.", "ordering.registration.forward"]),
     ],
@@ -123,6 +128,17 @@ def said(asked: Relied, signs: list[str]) -> Alarms:
         ("m.register_forward_hook(lambda *a: None)", ["forward hook", "replaces"], []),
         ("m.register_forward_hook(lambda *a: a[2] * 2)", ["forward hook", "replaces"], [1]),
         ("m.register_forward_hook(f)", [], [1]),
+        ("m.register_forward_hook(f)\nm.register_forward_hook(f, prepend=True)", ["forward hook", "prepend=True"], [2]),
+        (
+            "m.register_forward_hook(lambda *a: None)\nm.register_forward_hook(lambda *a: 1)",
+            ["forward hook", "replaces"],
+            [2],
+        ),
+        (
+            "m.register_forward_hook(f)\nm.register_full_backward_hook(f)",
+            ["forward hook", "full_backward hook", "first at: full_backward hook"],
+            [2],
+        ),
     ],
 )
 def test_a_failure_is_said_of_the_lines_that_it_concerns(
