@@ -333,7 +333,7 @@ def test_stack_early_stop(subject: Subject, factor: int, before: int) -> None:
 @clause(
     "backward.pairing.recursive",
     says="If m calls itself, its full backward hook runs for the inner call first, with that call's gradients.",
-    where=("a positional input needs grad", "it returns a tensor"),
+    where=("a positional input gets a gradient", "m returns a tensor"),
     source="measured",
     asked=ASKED + "recursive module forward calls itself nested calls same module grad_output order",
     needs=FULL,

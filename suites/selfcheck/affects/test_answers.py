@@ -24,15 +24,6 @@ def test_a_labelled_form(form: Form) -> None:
     assert answer(form.code) == (form.uses, form.said)
 
 
-@pytest.fixture
-def code(tmp_path):
-    """Give a folder for someone's code, which is a project of its own."""
-    folder = tmp_path / "code"
-    folder.mkdir()
-    (folder / ".git").mkdir()
-    return folder
-
-
 def ask(code, capsys, *arguments, source: str | None = LEGACY, name="them.py") -> tuple[int, str, str]:
     """Return the exit status, what was printed and what was complained of."""
     if source is not None:

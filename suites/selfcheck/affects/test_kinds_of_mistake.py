@@ -17,25 +17,12 @@ import pytest
 from reports.__main__ import main
 from reports.data.strict import validate
 from reports.usage import uses
-from suites.selfcheck.affects.score_affects import recorded
 
 LEGACY = "m.register_backward_hook(f)\n"
 PRE = "m.register_full_backward_pre_hook(f)\n"
 
 
-@pytest.fixture(autouse=True)
-def _read_once(monkeypatch):
-    """Read what is recorded once for all rows."""
-    monkeypatch.setattr("reports.verbs.affects.read_atlas", lambda args: recorded()[0])
-    monkeypatch.setattr("reports.verbs.affects.Lacking", lambda atlas: recorded()[1])
-
-
-@pytest.fixture
-def code(tmp_path):
-    """Give a folder for someone's code, which is a repository of its own."""
-    folder = tmp_path / "code"
-    (folder / ".git").mkdir(parents=True)
-    return folder
+pytestmark = pytest.mark.usefixtures("read_once")
 
 
 def put(folder: Path, files: dict[str, str]) -> None:

@@ -6,39 +6,12 @@ import json
 
 import pytest
 
-from reports.__main__ import main
-from suites.selfcheck.affects.score_affects import recorded
+from suites.selfcheck.affects.test_answers import ask, plain
 
 LEGACY = "m.register_backward_hook(f)\n"
 
 
-@pytest.fixture(autouse=True)
-def _read_once(monkeypatch):
-    """Read what is recorded once for all tests."""
-    monkeypatch.setattr("reports.verbs.affects.read_atlas", lambda args: recorded()[0])
-    monkeypatch.setattr("reports.verbs.affects.Lacking", lambda atlas: recorded()[1])
-
-
-@pytest.fixture
-def code(tmp_path):
-    """Give a folder for someone's code, which is a repository of its own."""
-    folder = tmp_path / "code"
-    (folder / ".git").mkdir(parents=True)
-    return folder
-
-
-def ask(code, capsys, *arguments, source: str | None = LEGACY, name="them.py") -> tuple[int, str, str]:
-    """Return the exit status, what was printed and what was complained of."""
-    if source is not None:
-        (code / name).write_text(source, encoding="utf-8")
-    status = main(["affects", str(code), *arguments])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def plain(code, capsys, *arguments, source: str | None = LEGACY):
-    """Return the answer as data."""
-    return json.loads(ask(code, capsys, *arguments, "--format", "json", source=source)[1])
+pytestmark = pytest.mark.usefixtures("read_once")
 
 
 def test_options_that_cannot_be_read_are_named(code, capsys):
