@@ -254,7 +254,7 @@ def test_autocast(subject: Subject, on: bool, backward_on: bool, hooks: int, ree
     says="In a checkpoint of functional_call forward pre-hooks that rerun find in both layers a tied weight "
     "given once.",
     where=("tie_weights on", "it is no input of it"),
-    source=('docs: torch.func.functional_call "tie_weights"', "measured"),
+    source=('docs: torch.func.functional_call "parameters and buffers tied in the original model"', "measured"),
     asked="functional_call tied weights checkpoint recomputation which weight hook sees tie_weights",
     needs=(CALL, FORMS),
     about="register_forward_pre_hook",
