@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from fixtures.families import KINDS
 from fixtures.judge.in_words import FIRST_AT, in_words
 from fixtures.judge.triage import fails, triage
 from fixtures.plan.grammar import OPTIONS
+from fixtures.state.kinds import KINDS as STATE_KINDS
 from reports.data.clause import Clause
 from reports.data.forms import torch_of
 from reports.data.runfile import Run
@@ -21,6 +22,12 @@ from reports.usage.uses import Use
 #: What hooks in the smallest plan that fails do, and the words of `fixtures/clause/matters_if.py` for it.
 DOES = {"replaces": "returns", "returns something else": "returns", "raises": "raises", "edits in place": "edits"}
 GLOBAL = "global hook"
+ORDER = "first difference: other order"
+#: How signs name kinds of hook: those of plans, of programs of layers, and of plans of saving and loading.
+NAMES = {name.replace("_", " "): {name} for name in KINDS} | {name: {name} for name in KINDS}
+for _name, _kind in STATE_KINDS.items():
+    NAMES.setdefault(_kind.words, set()).add(_name)
+ALL = set().union(*NAMES.values())
 
 
 @dataclass(frozen=True)
@@ -93,12 +100,14 @@ def alarms(relied: Relied, run: Run, clauses: Mapping[str, Clause], names: Lacki
 def _met(cell: Mapping[str, Any], relied: Relied) -> Iterator[Use]:
     """Yield the uses that a failure concerns: such as the smallest plan that fails has, where all of it is used."""
     uses, signs = relied.clauses[cell["clause"]], cell.get("signs", ())
-    kinds = {sign.removesuffix(" hook") for sign in signs} & {*KINDS}
-    first = {sign.removeprefix(FIRST_AT).removesuffix(" hook") for sign in signs if sign.startswith(FIRST_AT)} & kinds
+    kinds = _kinds(signs)
+    first = _kinds(sign.removeprefix(FIRST_AT) for sign in signs if sign.startswith(FIRST_AT)) & kinds
+    if ORDER in signs:  # any of them may be the one at a wrong place
+        first = kinds
     every = [use for use in relied.code.uses if not kinds or use.kinds & kinds]
     if first and any(use.kinds & first for use in uses):  # the hook at which the calls begin to differ
         kinds = first
-    same = [use for use in uses if not kinds or not use.kinds & {*KINDS} or use.kinds & kinds]
+    same = [use for use in uses if not kinds or not use.kinds & ALL or use.kinds & kinds]
     for option in (each for each in OPTIONS if f"{each}=True" in signs):
         if not any(option in use.options or use.unsure for use in every):
             return
@@ -111,6 +120,11 @@ def _met(cell: Mapping[str, Any], relied: Relied) -> Iterator[Use]:
                 return
             same = [use for use in same if use.seen.get(word) is not False] or same
     yield from same
+
+
+def _kinds(signs: Iterable[str]) -> set[str]:
+    """Return the kinds of hook that signs name."""
+    return {kind for sign in signs for kind in NAMES.get(sign.removesuffix(" hook"), ())}
 
 
 def _missing(

@@ -77,7 +77,7 @@ def listed(given: tuple[Relied, Clauses]) -> str:
     for uses, names in in_order(asked):
         lines += ["", heading(uses)]
         for name in names:
-            why = "".join(f", {each}" for each in asked.why(name))
+            why = "".join(f", {each}" for each in asked.named.why(clauses[name]))
             lines.append(f"  {name}: {clauses[name].says}" + (f" (for{why[1:]})" if why else ""))
     return "\n".join(lines) + "\n"
 
@@ -86,11 +86,11 @@ def listed_as_json(given: tuple[Relied, Clauses]) -> str:
     """Return the same as JSON."""
     asked, clauses = given
     found: list[dict[str, Any]] = [
-        {"clause": name, "says": clauses[name].says, "ways": asked.why(name), "uses": plain(uses)}
+        {"clause": name, "says": clauses[name].says, "ways": asked.named.why(clauses[name]), "uses": plain(uses)}
         for name, uses in asked.clauses.items()
     ]
     return forms.as_json(
-        {"format": ANSWERS_FORMAT, "torch": str(asked.version), "ways": dict(asked.ways)} | {"clauses": found}
+        {"format": ANSWERS_FORMAT, "torch": str(asked.version), "ways": asked.named.ways()} | {"clauses": found}
     )
 
 

@@ -28,6 +28,7 @@ DEPTH = 5
 PRE = ("register_forward_pre_hook", "register_module_forward_pre_hook")
 #: What registers a hook on everything there is.
 EVERYWHERE = frozenset(kind.everywhere for kind in KINDS.values() if kind.everywhere)
+ON_MODULES = frozenset(kind.api for kind in KINDS.values() if kind.owner == "torch.nn.Module")
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def _is_walked(owner: ast.AST, function: ast.AST, file: File, depth: int = 0) ->
 
 
 def _hook(use: Sight) -> dict[str, bool]:
-    """Return what is seen of the function that is registered: does it return something, raise, change its gradient?"""
+    """Return what is seen of the function that is registered: does it return, raise, register, change its gradient?"""
     given = use.call.args[:1] + [each.value for each in use.call.keywords if each.arg == "hook"] if use.call else []
     function = _function(given[0], use) if given else None
     if not isinstance(function, (ast.Lambda, *FUNCTIONS)):
@@ -208,6 +209,8 @@ def _hook(use: Sight) -> dict[str, bool]:
         words["raises"] = bool(raised)
     names = [each.arg for each in arguments(function) if each.arg not in ("self", "cls")]
     words["edits"] = bool(names) and any(_edits(each, names[-1]) for each in body)
+    if any(isinstance(each, ast.Attribute) and each.attr in ON_MODULES for each in body):
+        words["registers"] = True
     return words
 
 
