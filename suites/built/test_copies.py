@@ -19,7 +19,7 @@ ABOUT = "register_forward_pre_hook"
         "copy.deepcopy of a module with torch.nn.utils.weight_norm or prune raises RuntimeError.",
         DEEPCOPY,
         asked="deepcopy model with weight_norm only tensors created explicitly "
-        "by the user graph leaves support the deepcopy protocol",
+        "by the user graph leaves support the deepcopy protocol cannot deep copy",
         where=("its last call was in grad mode", "its weight requires grad"),
         ways=["weight_norm", "prune"],
         fresh=False,

@@ -132,7 +132,8 @@ def test_anywhere(subject: Subject, plan: Plan) -> None:
         IN_ORDER,
         f'{EXECUTION} "can observe the modifications to the gradient made by earlier hooks"',
     ),
-    asked="multiple callbacks same parameter clip then log which first sees modified value",
+    asked="multiple callbacks same parameter clip then log which first sees modified value "
+    "adjacent layers both hooked earlier one sees stale gradient not what the second changed",
 )
 @given(plan=st.sampled_from(["m0.weight", "x0", "m0>0"]).flatmap(lambda on: line(on, fewest=2)))
 def test_chains_in_order(subject: Subject, plan: Plan) -> None:

@@ -207,7 +207,8 @@ CALLED = ["closure", "bound method", "partial", "object"]
     says="A deep copy has the same function as forward hook, but a copy of a bound method, partial or object.",
     where="neither module nor hook has a __deepcopy__",
     source=COPIES,
-    asked="copy model feature extractor hook self refers to old or new object lists stored where",
+    asked="copy model feature extractor hook self refers to old or new object lists stored where "
+    "deepcopy ema features dict of the copy stays empty KeyError activations go to the original",
     device="none",
     about="register_forward_hook",
     value={"closure": "original", "bound method": "copy", "partial": "copy", "object": "copy"},

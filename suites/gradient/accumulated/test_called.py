@@ -61,7 +61,8 @@ def arriving(plan: Plan) -> List[int]:
     see="gradient.accumulated.may_set_grad",
     source='docs: torch.Tensor.register_post_accumulate_grad_hook "the .grad field has been updated on that tensor"',
     asked="gradient accumulation over micro batches does "
-    "register_post_accumulate_grad_hook see running total or only new one",
+    "register_post_accumulate_grad_hook see running total or only new one "
+    "per layer optimizer step in backward ignores accumulation steps every microbatch",
     needs=POST_ACCUMULATE,
 )
 @given(plan=weights(passes=3))

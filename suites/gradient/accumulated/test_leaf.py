@@ -18,7 +18,8 @@ from suites.tensors import item, leaf, outcome
     where="no earlier hook returned a tensor",
     source="docs: torch.Tensor.register_post_accumulate_grad_hook "
     '"operates on the tensor that requires grad and not the grad itself"',
-    asked="register_post_accumulate_grad_hook signature does callback receive param or grad",
+    asked="register_post_accumulate_grad_hook signature does callback receive param or grad "
+    "gets the weight instead of the gradient my all-reduce averages weights",
     needs=POST_ACCUMULATE,
     value=True,
     wrong={"something else": False},
