@@ -40,6 +40,7 @@ CASES = {
     "returns_none": "the hook returns nothing",
     "saved_around": "there are hooks of saved tensors around the checkpoint",
     "segments": "it is run by checkpoint_sequential",
+    "shared": "the parameter is used in several checkpoints",
     "stack": "a backward hook pops what a forward hook pushed",
     "stop_iteration": "it is a StopIteration",
     "stored": "the hook stores the output on the module",
@@ -115,6 +116,7 @@ checkpoint | modes.checkpoint | late | ?between
 checkpoint | modes.checkpoint | segments | ?segments
 reentrant | modes.checkpoint | late_reentrant | ?between
 reentrant | modes.checkpoint | reentrant_no_input | ?inputs_need_no_grad
+reentrant | modes.checkpoint | reentrant_shared | ?shared
 reentrant | modes.checkpoint | reentrant_tensor | ?registers_inside
 checkpoints | backward.pairing | stack_checkpoint | ?stack
 checkpoint | saved.off | checkpoint |

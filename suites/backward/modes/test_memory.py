@@ -108,8 +108,43 @@ def test_gradients_released(subject: Subject) -> None:
 
 
 @clause(
+    "backward.modes.never_freed",
+    says="A module m with a full backward hook is never freed after grad(m(x) ** 2, m.weight, create_graph=True).",
+    where=("grad is autograd.grad", "x requires grad"),
+    source="measured",
+    asked="memory leak higher maml inner loop gradients of parameters only "
+    "create_graph hooks on the model out of memory",
+    instead="ask for the input too: grad(..., [m.weight, x], create_graph=True).",
+    matters_if="full_backward ?create_graph",
+    needs=FULL,
+    readings=by_release(
+        "silent",
+        ("1.13", "where x is not asked for", (True, False)),
+        "A module m with a full backward hook is never freed after grad(m(x) ** 2, m.weight, create_graph=True).",
+        ("", "in any case", (True, True)),
+        "A module with a full backward hook is never freed after grad(m(x) ** 2, ..., create_graph=True).",
+    ),
+    witness={"weight": 2, "hooks": 1},
+)
+@given(weight=st.integers(2, 9), hooks=SOME)
+def test_never_freed(subject: Subject, weight: int, hooks: int) -> None:
+    import torch
+
+    def run(asked: bool) -> Any:
+        module, x = line([], "full_backward", weight, hooks), make.tensor(3.0, requires_grad=True)
+        torch.autograd.grad(module(x) ** 2, [module.weight, x] if asked else module.weight, create_graph=True)
+        return weakref.ref(module)
+
+    refs = [run(asked) for asked in (False, True)]
+    gc.collect()
+    assert tuple(one() is not None for one in refs) == subject.value
+
+
+@clause(
     "backward.modes.graph_released",
     says="A full backward hook does not make backward(create_graph=True) leak its graph once .grad is set to None.",
+    where="the pass reaches an input of its module",
+    see="backward.modes.never_freed",
     source=(CLEARING, "https://github.com/pytorch/pytorch/issues/82528"),
     asked="memory leak gradient penalty double backward with hook reference cycle out of memory",
     matters_if="full_backward ?create_graph",

@@ -205,6 +205,33 @@ def test_reentrant_no_input(subject: Subject, path: str, rows: int, form: Any) -
 
 
 @clause(
+    "modes.checkpoint.reentrant_shared",
+    says="A tensor hook of a weight that two checkpoints with use_reentrant=True use runs once for each of them.",
+    where=("one backward()", "each has an input that requires grad"),
+    source="measured",
+    asked="tied shared weight in several checkpointed layers parameter hook fires more than once per step partial "
+    "gradients all-reduce ready twice DDP",
+    instead="use_reentrant=False: there the hook runs once, with the sum.",
+    needs=FORMS,
+    about="register_hook",
+    value=True,
+    wrong={"once, with the sum": False},
+    witness={"by": 5, "inputs": [1, 2], "hooks": 1},
+)
+@given(by=BY, inputs=st.lists(st.integers(1, 9), min_size=2, max_size=4), hooks=FEW)
+def test_reentrant_shared(subject: Subject, by: int, inputs: List[int], hooks: int) -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    weight, seen = leaf(by), []
+    for _ in range(hooks):
+        weight.register_hook(lambda grad: seen.append(grad.item()))
+    outputs = [checkpoint(lambda x: weight * x, leaf(one), use_reentrant=True) for one in inputs]
+    sum(outputs[1:], outputs[0]).backward()
+    parts = inputs if subject.value else [sum(inputs)]
+    assert sorted(seen) == sorted(parts * hooks)
+
+
+@clause(
     "modes.checkpoint.random",
     says="In backward() a pre-hook in checkpoint draws what it drew before; torch's generator stays as it was.",
     where=("by torch's generator, in any grad mode", "it may raise"),
