@@ -81,7 +81,7 @@ def alarms(relied: Relied, run: Run, clauses: Mapping[str, Clause], names: Lacki
     # What shows best what they share comes first.
     for cluster in triage(met):
         cells += [cluster.start, *(cell for cell in cluster.cells if cell is not cluster.start)]
-    cells.sort(key=lambda cell: [*LEVELS].index(clauses[cell["clause"]].level or "observed"))  # what is promised first
+    cells.sort(key=lambda cell: _rank(cell, clauses[cell["clause"]]))
     found = []
     for cell in cells:
         name, uses = cell["clause"], tuple(_met(cell, relied))
@@ -95,6 +95,13 @@ def alarms(relied: Relied, run: Run, clauses: Mapping[str, Clause], names: Lacki
     )
     others = {cell["clause"] for cell in bad} - {one.clause.id for one in found}
     return Alarms(relied, run.measured, judged, dict(_missing(relied, run, clauses, names)), (*found,), len(others))
+
+
+def _rank(cell: Mapping[str, Any], clause: Clause) -> tuple[int, int, bool, int]:
+    """Return what comes first: what is promised; a sentence that names what the plan does; the smallest plan."""
+    plan = (cell.get("evidence") or {}).get("plan", "")
+    named = sum(sign[:6] in clause.says for sign in cell.get("signs", ()) if not _kinds([sign]))
+    return [*LEVELS].index(clause.level or "observed"), -named, not plan, len(plan)
 
 
 def _met(cell: Mapping[str, Any], relied: Relied) -> Iterator[Use]:

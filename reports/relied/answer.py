@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fixtures.run.naming import REPORTS
 from reports.data import forms
 from reports.data.clause import Clauses
 from reports.data.strict import ANSWERS_FORMAT
-from reports.relied.alarm import Alarms
+from reports.relied.alarm import Alarm, Alarms
 from reports.relied.choice import Relied, in_order
 from reports.usage.answer import annotation, heading, plain
 
-#: So many clauses are named behind the first one at the same lines.
-MOST = 8
 LACKS = "torch has no {}: ask for a release that has it, or guard the call"
 
 
@@ -30,12 +29,16 @@ def as_text(answer: Alarms) -> str:
             *(f"    {each}" for each in first.clause.hints),
         ]
         lines += [f"    {first.words}", *[f"    script: {first.script}"] * bool(first.script)]
-        lines += [f"  and on {one.clause.id}: {one.does}" for one in rest[:MOST]]
-        lines += [f"  and on {len(rest) - MOST} more (--format json has them)"] if len(rest) > MOST else []
+        lines += [f"  and on {_more(rest)} (--format json has what each says)"] * bool(rest)
     if answer.others:
         number = forms.counted(answer.others, "other clause fails", "other clauses fail")
         lines += ["", f"{number}, with hooks that your code does not register so: {REPORTS} triage"]
     return "\n".join(lines) + "\n"
+
+
+def _more(rest: Sequence[Alarm]) -> str:
+    """Return how many clauses fail besides the first one; what they say may concern the lines less."""
+    return forms.counted(len(rest), "other clause", "other clauses")
 
 
 def as_json(answer: Alarms) -> str:
@@ -62,7 +65,7 @@ def as_github(answer: Alarms) -> str:
     for uses in dict.fromkeys(one.uses for one in answer.alarms):
         first, *rest = (one for one in answer.alarms if one.uses == uses)
         says = f"relies on {first.clause.id}: {first.clause.says} {first.words}"
-        says += f"; and on {', '.join(one.clause.id for one in rest[:MOST])}" if rest else ""
+        says += f"; and on {_more(rest)}" if rest else ""
         lines += [annotation("error", use, first.clause.id, says) for use in uses]
     return "".join(lines) + answer.summary + "\n"
 

@@ -36,6 +36,7 @@ NAMED = {
         r"(?<!@)\btorch\.compile\b|@torch\.compile\b(\(.*\))?\s+def forward\b"
         r"|\b(model|module|net|layer|block)\.compile\(",
         ("modes.compile.", "modes.errors.compiled"),
+        near=True,
     ),
     "checkpoint": Named(
         r"\bcheckpoint(_sequential|_wrapper)?\(", ("modes.checkpoint.", "modes.errors.early_stop"), r"\bcheckpoint"
@@ -130,15 +131,12 @@ class Places:
         return all(file in self.found.get(name, ()) if NAMED[name].near else name in self.found for name in names)
 
     def ways(self) -> dict[str, str]:
-        """Return what is named for all files, each with the first place."""
-        return {name: next(iter(self.found[name].values())) for name in NAMED if self._for_all(name)}
+        """Return what is named, each with the first place."""
+        return {name: next(iter(self.found[name].values())) for name in NAMED if name in self.found}
 
     def why(self, clause: Clause) -> list[str]:
-        """Return what a clause is about that may be named in another file than the hook, with the first place."""
+        """Return what a clause is about besides the hook, each with the first place."""
         return [f"{name} at {place}" for name, place in self.ways().items() if name in about(clause)]
-
-    def _for_all(self, name: str) -> bool:
-        return name in self.found and not NAMED[name].near
 
 
 def _mentions(files: Iterable[tuple[str, Path]]) -> Iterator[tuple[str, str, str]]:

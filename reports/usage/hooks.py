@@ -204,6 +204,8 @@ def _hook(use: Sight) -> dict[str, bool]:
     returned = [each.value for each in body if isinstance(each, ast.Return)]
     kinds = {_something(each) for each in ([function.body] if isinstance(function, ast.Lambda) else returned)}
     words = {} if kinds - {True, False} and True not in kinds else {"returns": True in kinds}
+    if not isinstance(function, ast.Lambda) and getattr(function.returns, "value", "") is None:
+        words["returns"] = False  # it is annotated so
     raised = [each for each in body if isinstance(each, ast.Raise)]
     if not raised or any(use.file.parents.get(each) is function for each in raised):
         words["raises"] = bool(raised)
