@@ -22,7 +22,7 @@ from fixtures.judge.control import control, only_numbers, without_hooks
 from fixtures.judge.subject import Played
 from fixtures.judge.triage import NO_MATTER, triage
 from fixtures.model.contract import contract_for, installed_version
-from fixtures.plan.grammar import Forward, Hook, Plan, Retain
+from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Of, Plan, Retain
 from fixtures.run.targeted import stages_of, target_of
 from fixtures.stages.make import make
 from fixtures.stages.modes import MODES
@@ -161,8 +161,6 @@ def test_leaving_a_feature_out_leaves_most_plans():
 
 
 def test_a_plan_has_the_dtypes_of_its_target(nothing_stays):
-    from fixtures.plan.grammar import Input, Leaf, Of
-
     plan = Plan(Leaf("m0", "same"), (Input(Of(1, (2,), dtype="complex128")), Input(Of(1, (2,)))), steps=(Forward(),))
     assert on_target(plan) is plan
     HERE.use(Target(dtype="float32"))
@@ -170,6 +168,16 @@ def test_a_plan_has_the_dtypes_of_its_target(nothing_stays):
     assert why_not(plan) == ""
     both = replace(plan, inputs=(*plan.inputs, Input(Of(1, (2,), dtype="float32"))))
     assert why_not(both) == "needs float64 and float32"
+
+
+def test_what_save_on_cpu_keeps_is_that_of_the_cpu(nothing_stays):
+    from fixtures.families.lifetime import LetGo
+
+    plan = Plan(Leaf("m0", "same"), (Input(1),), steps=(Hook("save_on_cpu", "", label="h0"), Forward(), LetGo()))
+    assert why_not(plan) == ""
+    HERE.use(Target(device="lazy"))
+    assert why_not(plan) == "needs save_on_cpu to keep the tensor itself"
+    assert why_not(replace(plan, steps=plan.steps[:2])) == why_not(replace(plan, steps=plan.steps[1:])) == ""
 
 
 def found_by(wrong: Any, played: Any, keeps: Any = lambda plan: True) -> Any:
@@ -182,8 +190,6 @@ def trace(event: str) -> Any:
 
 
 def test_the_control_tells_arithmetic_from_hooks():
-    from fixtures.plan.grammar import Input, Leaf
-
     hooked = Plan(Leaf("m0", "scale", values=(2,)), (Input(1),), (Hook("tensor", "x0", "h"), Retain("x0"), Forward()))
     plain = replace(hooked, steps=(Forward(),))
     assert without_hooks(hooked) == plain
