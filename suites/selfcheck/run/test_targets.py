@@ -24,6 +24,7 @@ from fixtures.judge.triage import NO_MATTER, triage
 from fixtures.model.contract import contract_for, installed_version
 from fixtures.plan.grammar import Forward, Hook, Input, Leaf, Of, Plan, Retain
 from fixtures.run.targeted import stages_of, target_of
+from fixtures.show.on_target import of_plan
 from fixtures.stages.make import make
 from fixtures.stages.modes import MODES
 from fixtures.stages.probe import lacking
@@ -170,14 +171,23 @@ def test_a_plan_has_the_dtypes_of_its_target(nothing_stays):
     assert why_not(both) == "needs float64 and float32"
 
 
-def test_what_save_on_cpu_keeps_is_that_of_the_cpu(nothing_stays):
+def test_what_lives_on_is_of_the_cpu_alone(nothing_stays):
     from fixtures.families.lifetime import LetGo
 
-    plan = Plan(Leaf("m0", "same"), (Input(1),), steps=(Hook("save_on_cpu", "", label="h0"), Forward(), LetGo()))
+    plan = Plan(Leaf("m0", "same"), (Input(1),), steps=(Forward(), LetGo()))
     assert why_not(plan) == ""
     HERE.use(Target(device="lazy"))
-    assert why_not(plan) == "needs save_on_cpu to keep the tensor itself"
-    assert why_not(replace(plan, steps=plan.steps[:2])) == why_not(replace(plan, steps=plan.steps[1:])) == ""
+    assert why_not(plan) == "needs tensors that keep alive what those of the CPU do"
+    assert why_not(replace(plan, steps=plan.steps[:1])) == ""
+
+
+@pytest.mark.parametrize("others", ["", "dataclasses, "])
+def test_a_script_makes_its_tensors_on_the_device(nothing_stays, others):
+    HERE.use(Target(device="meta"))
+    found: Any = {}
+    exec(of_plan(f"import {others}torch\nx = torch.tensor(1.0)\n"), found)
+    assert found["x"].device.type == "meta"
+    assert not others or found["dataclasses"]
 
 
 def found_by(wrong: Any, played: Any, keeps: Any = lambda plan: True) -> Any:
