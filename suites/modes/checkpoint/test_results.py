@@ -211,7 +211,7 @@ def test_reentrant_no_input(subject: Subject, path: str, rows: int, form: Any) -
     source="measured",
     asked="tied shared weight in several checkpointed layers parameter hook fires more than once per step partial "
     "gradients all-reduce ready twice DDP",
-    instead="use_reentrant=False: there the hook runs once, with the sum.",
+    note="With use_reentrant=False it runs once, with the sum.",
     needs=FORMS,
     about="register_hook",
     value=True,
