@@ -109,8 +109,8 @@ def test_gradients_released(subject: Subject) -> None:
 
 @clause(
     "backward.modes.never_freed",
-    says="A module m with a full backward hook is never freed after grad(m(x) ** 2, m.weight, create_graph=True).",
-    where=("grad is autograd.grad", "x requires grad"),
+    says="A full backward hook of m keeps m for ever after autograd.grad(m(x) ** 2, m.weight, create_graph=True).",
+    where=("x requires grad", "no pass goes through the result"),
     source="measured",
     asked="memory leak higher maml inner loop gradients of parameters only "
     "create_graph hooks on the model out of memory",
@@ -120,9 +120,9 @@ def test_gradients_released(subject: Subject) -> None:
     readings=by_release(
         "silent",
         ("1.13", "where x is not asked for", (True, False)),
-        "A module m with a full backward hook is never freed after grad(m(x) ** 2, m.weight, create_graph=True).",
-        ("", "in any case", (True, True)),
-        "A module with a full backward hook is never freed after grad(m(x) ** 2, ..., create_graph=True).",
+        "A full backward hook of m keeps m for ever after autograd.grad(m(x) ** 2, m.weight, create_graph=True).",
+        ("", "in any case", (True, True), "too"),
+        "A full backward hook of m keeps m for ever after autograd.grad(m(x) ** 2, ..., create_graph=True).",
     ),
     witness={"weight": 2, "hooks": 1},
 )
