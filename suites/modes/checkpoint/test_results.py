@@ -206,8 +206,8 @@ def test_reentrant_no_input(subject: Subject, path: str, rows: int, form: Any) -
 
 @clause(
     "modes.checkpoint.reentrant_shared",
-    says="A tensor hook of a weight that two checkpoints with use_reentrant=True use runs once for each of them.",
-    where=("one backward()", "each has an input that requires grad"),
+    says="In one backward() a tensor hook of a weight in two checkpoints with use_reentrant=True runs once for each.",
+    where=("the weight is no input", "an input requires grad"),
     source="measured",
     asked="tied shared weight in several checkpointed layers parameter hook fires more than once per step partial "
     "gradients all-reduce ready twice DDP",
